@@ -1,5 +1,5 @@
-//! Runs `swapmeet check` on plugins with a known mistake, which the responsible test must find, and
-//! on plugins without one, which must have no findings.
+//! Runs `swapmeet check` on plugins. If a plugin has a known mistake, the responsible test must
+//! find it. If it has none, there must be no findings.
 
 use crate::support::{compile_c, printed, swapmeet, tools, words, wrong};
 use predicates::prelude::*;
@@ -41,8 +41,8 @@ const TINY_NETWORKS: &str = "--topology ring:1 --topology ring:2 --topology ring
     --topology ring:7 --topology torus:2x2 --topology torus:4x4 --topology torus:3x5 \
     --topology mesh:4x4 --topology hypercube:2 --topology hypercube:3";
 
-/// Larger networks, because some algorithms do not run on the tiny ones. An algorithm that ran on
-/// only one network would get a remark.
+/// Some algorithms do not run on the tiny networks, so these larger ones are added. If an algorithm
+/// ran on only one network, it would get a remark.
 const LARGER_NETWORKS: &str =
     "--topology torus:4x8 --topology rdn:1(hypercube:2) --topology rdn:1(ring:3)";
 
@@ -61,7 +61,7 @@ fn the_bundled_plugins_pass() {
         let larger = if name == "synthesis" { "" } else { LARGER_NETWORKS };
         let file = plugin_file(&format!("swapmeet_plugin_{}", name.replace('-', "_")));
         let (code, report) = check(&file, &format!("{TINY_NETWORKS} {larger}"));
-        // On odd sizes, some schedules have empty rounds on purpose, which gives a remark.
+        // If sides are odd, some schedules have empty rounds on purpose, which gives a remark.
         let found: Vec<String> =
             findings(&report).into_iter().filter(|f| !f.starts_with("remark waste ")).collect();
         assert_eq!((code, found), (0, vec![]), "{name}");
@@ -69,7 +69,8 @@ fn the_bundled_plugins_pass() {
 }
 
 /// In the last step of an allgather on a hypercube of 2^d nodes, partners send 2^(d - 1) blocks to
-/// each other before they receive. With fewer slots, both wait for a free one.
+/// each other before they receive any. If a connection has fewer slots than this, both partners
+/// wait for a free slot.
 #[test]
 fn a_depth_of_connections_finds_deadlocks() {
     let file = plugin_file("swapmeet_plugin_hypercube");
@@ -201,9 +202,9 @@ fn a_plugin_that_always_hangs_is_given_up() {
 }
 
 /// The limit applies to the growth of the memory, not to the memory that the program already has.
-/// The plugin requests 70 MiB, more than the limit of 64 MiB. The system takes long to provide 70
-/// MiB, so the plugin requests them only for blocks of 8 bytes, as in the first case, and only once
-/// in each process.
+/// The plugin requests 70 MiB, more than the limit of 64 MiB. The system takes long to provide so
+/// much memory, so the plugin requests it only for blocks of 8 bytes, as in the first case, and
+/// only once in each process.
 #[test]
 fn the_memory_limit_stops_a_plugin() {
     let dir = tempdir().unwrap();
@@ -253,7 +254,8 @@ fn the_report_is_readable() {
     assert!(text.contains("  time      "), "{text}");
 }
 
-/// A finding without its collective could not be reproduced for an algorithm with several.
+/// If an algorithm has several collectives, a finding that does not name one could not be
+/// reproduced.
 #[test]
 fn faults_name_their_collective() {
     let dir = tempdir().unwrap();

@@ -59,7 +59,7 @@ fn mutated(corpus: &[Vec<u8>], random: &mut impl FnMut(usize) -> usize) -> Vec<u
     input
 }
 
-/// The fuzzer does the same, but needs a compiler. `SWAPMEET_FUZZ_SECONDS=120
+/// The fuzzer changes inputs in the same way, but needs a compiler. `SWAPMEET_FUZZ_SECONDS=120
 /// SWAPMEET_FUZZ_TARGET=graph` runs one target for two minutes, with other inputs each time.
 #[test]
 fn changes_of_the_corpus_pass() {

@@ -1,4 +1,5 @@
-//! Checks that a manifest switches off tests only if the crate has no tests, or `tests/unit` compiles them.
+//! Checks that a manifest switches off tests only if the crate has none, or `tests/unit` compiles
+//! them.
 
 use std::path::{Path, PathBuf};
 use swapmeet_tests::project;

@@ -1,7 +1,7 @@
-//! Checks that no crate has a cycle of modules. Sibling modules, each with everything below it,
-//! must form an acyclic graph of dependencies, also through modules elsewhere in the crate. A
-//! module and its submodules count as one, so that a table may name the files of its rows, and
-//! these files the type of a row.
+//! Checks that no crate has a cycle of modules. The dependencies between sibling modules, each with
+//! all its submodules, must form an acyclic graph. A dependency can also lead through modules
+//! elsewhere in the crate. A module and its submodules count as one, so that a table may name the
+//! files of its rows, and these files may name the type of a row.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ impl Modules {
         paths(tokens, &[], self.0.entry(name).or_default());
     }
 
-    /// Returns the module of this crate to which a path leads, following re-exports.
+    /// Returns the module of this crate to which a path leads. Re-exports are followed.
     fn module(&self, within: &Name, path: &Name, most: usize) -> Option<Name> {
         let up = path.iter().take_while(|word| *word == "super").count();
         let is_below = |name: &Name| self.0.contains_key(&[&name[..], &path[..1]].concat());
@@ -87,8 +87,8 @@ impl Modules {
     }
 }
 
-/// Repeatedly removes a module that depends on no remaining module, or on which no remaining module
-/// depends. The modules that are left belong to cycles or connect cycles.
+/// Repeatedly removes a module that does not depend on any remaining module, or on which no
+/// remaining module depends. The modules that are left form cycles or connect them.
 fn cycle(mut dependencies: Dependencies) -> Dependencies {
     loop {
         let known: BTreeSet<String> = dependencies.values().flatten().cloned().collect();
@@ -112,8 +112,9 @@ fn cycle(mut dependencies: Dependencies) -> Dependencies {
     }
 }
 
-/// Collects the paths in a sequence of tokens. A path within braces (as in `use a::{b, c}`) begins
-/// with the path before the braces. Code only for tests or documentation is skipped.
+/// Collects the paths in a sequence of tokens. If a path is within braces (as in `use a::{b, c}`),
+/// it begins with the path before the braces. Code that is only for tests or documentation is
+/// skipped.
 fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
     let (mut path, mut joins, mut is_test) = (prefix.to_vec(), 0, false);
     let mut tokens = tokens.into_iter().peekable();

@@ -30,7 +30,8 @@ fn rows_of(plugin: &Path, topology: &str, algorithm: &str) -> (i32, Vec<Record>)
     (output.status.code().unwrap(), rows)
 }
 
-/// Returns exit status and row of the algorithm of `wrong.c` on a ring of four nodes.
+/// Returns the exit status and the row of a run of the algorithm of `wrong.c` on a ring of four
+/// nodes.
 fn run_alone(plugin: &Path) -> (i32, Record) {
     let (code, mut rows) = rows_of(plugin, "ring:4", "wrong");
     assert_eq!(rows.len(), 1);
@@ -132,9 +133,9 @@ fn a_plan_that_requests_the_block_size_is_not_shared() {
     assert_eq!(critical, [Some(6), Some(3000), Some(12), Some(6000)]);
 }
 
-/// The network routes the last dimension first. A schedule that orders dimensions otherwise may be
-/// faster, but not every machine can be programmed so. The row says it, and no text of the plugin
-/// can be mistaken for a note of the host.
+/// The network crosses the last dimension first. A schedule that requests another order may be
+/// faster, but not every machine can be programmed to use it. So the row states the request, and no
+/// text of the plugin can be mistaken for this note of the host.
 #[test]
 fn a_row_names_requested_routes_and_the_author_of_a_note() {
     let dir = tempdir().unwrap();

@@ -18,8 +18,9 @@ fn steps(problem: &Rehearsal, algorithm: &dyn Algorithm) -> u64 {
     problem.verify(algorithm).unwrap().steps
 }
 
-/// Each link of the bisection of a mesh of `n` nodes with the longest side `N1` carries `n N1 / 4`
-/// blocks in each direction; on a ring half as many, and on a fully connected network one.
+/// On a mesh of `n` nodes whose longest side is `N1`, each link of the bisection carries `n N1 / 4`
+/// blocks in each direction. On a ring, it carries half as many, and on a fully connected network
+/// one.
 #[test]
 fn all_to_all_meets_the_bisection() {
     for (kind, dims, bisection) in [
@@ -34,7 +35,7 @@ fn all_to_all_meets_the_bisection() {
     }
 }
 
-/// The optima are certified lower bounds.
+/// The expected numbers of steps are certified lower bounds.
 #[test]
 fn one_port_is_obeyed_within_two_per_cent() {
     for (kind, optimum) in [("mesh", 349.5), ("torus", 255.8)] {
@@ -51,7 +52,8 @@ fn several_ports_are_obeyed() {
         let problem = || on("mesh", &[3, 4]).ports(ports);
         let proved = problem().param("form", "steps").verify(&FlowSchedule).unwrap();
         assert!(proved.max_sends <= ports && proved.max_receives <= ports, "{ports}");
-        // By default, messages take routes unless a node has a port for each of its four links.
+        // By default, messages take whole routes unless a node has a port for each of its four
+        // links.
         assert_eq!(steps(&problem(), &FlowSchedule) == 1, ports < 4, "{ports}");
     }
 }
@@ -69,7 +71,8 @@ fn links_of_one_direction_are_used_as_they_are() {
     assert_eq!(steps(&reduce, &ALL_REDUCE), 10);
 }
 
-/// Node 0 has bandwidths 3 and 1, so 18 segments take at least 5 steps; with equal ones 9.
+/// Node 0 has links of bandwidths 3 and 1, so 18 segments take at least 5 steps. With equal
+/// bandwidths, they would take 9.
 #[test]
 fn wide_links_carry_more_blocks() {
     let links = [
@@ -107,8 +110,9 @@ fn gathers_meet_the_number_of_links_into_a_node() {
     }
 }
 
-/// Node 2 receives 5 blocks over two links of bandwidth 1, and the slowest link has 0.5. Whole
-/// blocks take at least 3 block times, segments the certified optimum of 2.5.
+/// Node 2 receives 5 blocks over two links of bandwidth 1, and the slowest link has a bandwidth of
+/// 0.5. Whole blocks take at least 3 times the time of a block. Segments take the certified optimum
+/// of 2.5.
 #[test]
 fn segments_share_unequal_links() {
     let both = [(0, 1, 2.0), (1, 2, 1.0), (2, 3, 1.0), (3, 4, 4.0), (4, 5, 1.0), (5, 0, 1.0)];
@@ -120,8 +124,8 @@ fn segments_share_unequal_links() {
         (Collective::AllReduce, &ALL_REDUCE, 2),
     ] {
         let problem = graph(6, &links).collective(collective, 0).block_bytes(96);
-        // In a step, a link of bandwidth 1 carries two segments, an eighth of a block. A schedule
-        // without waiting takes 20 steps.
+        // In a step, a link of bandwidth 1 carries two segments, which are an eighth of a block. A
+        // schedule in which no link waits takes 20 steps.
         let taken = steps(&problem.param("segments", "16"), algorithm);
         assert!((20 * phases..=22 * phases).contains(&taken), "{collective:?}: {taken}");
     }
@@ -134,7 +138,7 @@ fn unequal_blocks_take_about_their_bytes() {
         (0..16).map(|from| (0..16).map(|to| size(from, to)).collect()).collect();
     let problem = on("mesh", &[4, 4]).sizes(&sizes);
     let proved = problem.verify(&FlowSchedule).unwrap();
-    // The bytes that must cross the middle, divided by its four links.
+    // The bound is the number of bytes that must cross the middle, divided by its four links.
     let crossing = |side: &dyn Fn(u64) -> bool| -> u64 {
         let pairs = (0..16).flat_map(|from| (0..16).map(move |to| (from, to)));
         pairs.filter(|(from, to)| side(*from) && !side(*to)).map(|(from, to)| size(from, to)).sum()
@@ -146,8 +150,9 @@ fn unequal_blocks_take_about_their_bytes() {
     assert!(proved.critical_bytes <= bound * 120 / 100, "{} {bound}", proved.critical_bytes);
 }
 
-/// Sizes of segments are rounded up to bytes, so small blocks take longer. The bound is the largest
-/// received amount (Zipf) divided by four links.
+/// The sizes of segments are rounded up to bytes, so schedules for small blocks take longer than
+/// the bound. The bound is the largest amount that a node receives (Zipf), divided by its four
+/// links.
 #[test]
 fn small_unequal_blocks_fill_the_steps() {
     for (mean, within) in [(64.0, 1.10), (512.0, 1.06)] {
@@ -262,9 +267,9 @@ fn equal_nodes_do_the_same() {
     assert!(gather("mesh").verify(&ALL_GATHER).is_ok());
 }
 
-/// On a torus, a block crosses `n / 4` links of an axis of even length `n` on average and `(n -
-/// 1/n) / 4` of odd length, half in each direction. With `ports=P`, at most P blocks leave a node
-/// in a step. On a ring of even length, a search is needed.
+/// On an axis of a torus, a block crosses `n / 4` links on average if the length `n` is even, and
+/// `(n - 1/n) / 4` links if it is odd, half of them in each direction. With `ports=P`, at most P
+/// blocks leave a node in a step. On a ring of even length, a search is needed.
 #[test]
 fn equal_nodes_exchange_blocks_in_the_fewest_steps() {
     for (kind, dims) in [

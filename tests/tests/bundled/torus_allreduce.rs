@@ -177,7 +177,8 @@ mod recorded {
         step.sends.iter().filter(is_own).collect()
     }
 
-    /// Of a rank's messages with `segment` in a step, message `number` is the port's.
+    /// Compares the messages of a port. Of the messages of a rank with `segment` in a step, the one
+    /// with the index `number` is that of the port.
     fn compare(recorded: &Recorded<'_>, steps: &[RehearsedStep], segment: usize, number: usize) {
         for (rank, line) in recorded.lines.iter().enumerate() {
             let message = |step: &RehearsedStep| {
@@ -189,8 +190,8 @@ mod recorded {
         }
     }
 
-    /// The variant `latency` sends whole vectors and the records have parts, with the same
-    /// partners. `number` is as in `compare`.
+    /// Compares only the partners, because the variant `latency` sends whole vectors and the
+    /// recorded messages have parts. `number` is as in `compare`.
     fn compare_partners(recorded: &Recorded<'_>, steps: &[RehearsedStep], number: usize) {
         for (rank, line) in recorded.lines.iter().enumerate() {
             let theirs: Vec<u64> =
@@ -209,8 +210,8 @@ mod recorded {
                 let is_gathered = recorded.title[0] == "allgather";
                 if is_gathered { steps[half..].to_vec() } else { steps[..half].to_vec() }
             };
-            // In the library, port k begins with dimension k, and port D + k is its mirror image;
-            // these have the segments 2 k and 2 k + 1 here.
+            // In the library, port k begins with dimension k, and port D + k is its mirror image.
+            // Here, the two ports have the segments 2 k and 2 k + 1.
             let dimensions = recorded.sides.len();
             let segment = recorded.port % dimensions * 2 + recorded.port / dimensions;
             compare(recorded, &of_phase(plan(&Swing, &recorded.sides, "all-ports")), segment, 0);
@@ -237,7 +238,8 @@ mod recorded {
                 compare_partners(recorded, &plan(&Trivance, &recorded.sides, "latency"), number);
             }
             compare(recorded, reduced, segment, number);
-            // The file has no allgather: same partners and sizes in reverse order.
+            // The file has no allgather. Its steps must have the same partners and sizes in reverse
+            // order.
             for (rank, _) in recorded.lines.iter().enumerate() {
                 for (reduced, gathered) in reduced.iter().rev().zip(gathered) {
                     let ends = |step| {

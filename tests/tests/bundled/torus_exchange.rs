@@ -92,7 +92,7 @@ mod half_ring {
 
     #[test]
     fn every_ring_has_the_cost_of_the_closed_form() {
-        // Both directions of a ring of two lead to the same node.
+        // On a ring of two nodes, both directions lead to the same node, so it is left out.
         for n in (1..16_u64).filter(|n| *n != 2) {
             let problem = Rehearsal::on("ring", &[n]).ports(u64::MAX).block_bytes(2);
             let proved = problem.verify(&HalfRing).unwrap();

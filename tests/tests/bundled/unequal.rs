@@ -36,7 +36,8 @@ mod bruck {
     use super::*;
     use swapmeet_plugin_unequal::bruck::{PADDED, TWO_PHASE};
 
-    /// The number of blocks in the messages of all steps, as in the loops of the authors' code.
+    /// Returns the number of blocks in the messages of all steps, counted as in the loops of the
+    /// authors' code.
     fn blocks(n: u64) -> u64 {
         (0..log2_up(n)).map(|k| (0..n).filter(|d| d >> k & 1 == 1).count() as u64).sum()
     }
@@ -100,8 +101,8 @@ mod fast {
         (longest, total)
     }
 
-    /// One rank of each group has all the data. The paper's bound: the bytes of the busiest group,
-    /// divided among its ranks.
+    /// One rank of each group has all the data of the group. The paper's bound is the number of
+    /// bytes of the busiest group, divided among its ranks.
     #[test]
     fn the_time_between_groups_is_the_bound() {
         for (groups, g) in [(2_u64, 2_u64), (3, 4), (4, 2), (5, 1), (1, 4)] {
@@ -135,7 +136,7 @@ mod fast {
             for g in ["1", "2", &n.to_string()] {
                 let problem = Rehearsal::on("ring", &[n]).sizes(&sizes).param("group", g);
                 problem.verify(&Fast).unwrap();
-                // Elements of 3 bytes are not divided.
+                // Elements have 3 bytes, and are not divided.
                 let tripled: Vec<Vec<u64>> =
                     sizes.iter().map(|row| row.iter().map(|bytes| bytes * 3).collect()).collect();
                 let problem = problem.sizes(&tripled).element_bytes(3);
@@ -169,7 +170,8 @@ mod node_aware {
 mod rounds {
     use swapmeet_plugin_unequal::rounds::Rounds;
 
-    /// Returns a matrix without a diagonal, of whose entries about a third are 0.
+    /// Returns a matrix in which about a third of the entries, and all entries of the diagonal, are
+    /// 0.
     fn random(n: u64, seed: u64) -> Vec<Vec<(u32, u64)>> {
         let mut state = seed;
         let mut next = || {
@@ -183,7 +185,8 @@ mod rounds {
         (0..n).map(&mut row).collect()
     }
 
-    /// Returns the smallest entry of a bottleneck matching, by trying all perfect matchings.
+    /// Returns the smallest entry of a bottleneck matching, which is found by trying all perfect
+    /// matchings.
     fn bottleneck(amounts: &[Vec<u64>], row: usize, taken: u32) -> u64 {
         if row == amounts.len() {
             return u64::MAX;

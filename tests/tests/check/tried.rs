@@ -21,9 +21,9 @@ fn other_routes_are_another_schedule() {
     assert!(code == 1 && found.iter().any(|f| f == repeats), "{found:#?}");
 }
 
-/// The plugin keeps state from problem to problem. Each of its schedules is right for some problem,
-/// and an immediately repeated problem gives the same one. Only a different problem in between
-/// reveals the state.
+/// The plugin keeps state from one problem to the next. Each of its schedules is right for some
+/// problem. If a problem is repeated immediately, it gives the same schedule. Only a different
+/// problem in between reveals the state.
 #[test]
 fn state_kept_between_problems_is_found() {
     let dir = tempdir().unwrap();
@@ -170,7 +170,7 @@ fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
     { refused }.assert().code(2).stdout("").stderr(predicate::str::contains(message));
 }
 
-/// The schedule has constants for one size, and refuses all others.
+/// The schedule contains constants for one size, so the algorithm refuses all others.
 #[test]
 fn an_algorithm_that_accepts_one_machine_gets_a_remark() {
     let dir = tempdir().unwrap();

@@ -59,8 +59,7 @@ const WRONG: [Wrong; 27] = [
         "the second time the same problem gives another schedule: in step 1 node 0 sends to node 3, where the first time in step 1 node 0 sends to node 1",
     ),
     (
-        // The first and the second schedule have the same number of messages between the same
-        // nodes.
+        // Both schedules have the same number of messages between the same nodes.
         "takes_what_is_for_another",
         &[("PLAN", "static uint32_t calls; return there_and_back(problem, host, calls++ % 2);")],
         "fault repeats wrong ring:4 ",
@@ -204,8 +203,8 @@ const WRONG: [Wrong; 27] = [
         "in step 4 node 1 is sent the root's block, and receives what it already has",
     ),
     (
-        // Node 1 adds the contribution of node 2 to its own, which it has already sent, and never
-        // sends the sum.
+        // Node 1 has already sent its own contribution. It then adds the contribution of node 2 to
+        // it, and never sends the sum.
         "makes_a_sum_for_nothing",
         &[
             (
@@ -267,14 +266,14 @@ fn every_wrong_plugin_is_found_and_none_ends_check() {
             found.iter().any(|f| f.starts_with(start) && f.contains(contains)),
             "{name}: {found:#?}"
         );
-        // Only faults give the exit status 1. The remark about calls after a refused call comes
-        // with a fault, the refused call.
+        // Only faults give the exit status 1. The remark about calls after a refused call is
+        // reported together with a fault, the refused call itself.
         let is_wrong = start.starts_with("fault") || name == "goes_on_after_a_refusal";
         assert_eq!(code, i32::from(is_wrong), "{name}");
     }
 }
 
-/// The note about the sandbox was also printed after other crashes.
+/// In an earlier version, the note about the sandbox was also printed after other crashes.
 #[test]
 fn the_sandbox_is_named_only_if_it_refused_a_call() {
     let dir = tempdir().unwrap();

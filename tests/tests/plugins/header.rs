@@ -26,7 +26,8 @@ fn the_committed_header_is_current() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Returns the output of the compiler if it refused the source, or `None` if there is no compiler.
+/// Compiles a C or C++ source. The result is the output of the compiler if it refuses the source,
+/// or `None` if there is no compiler.
 fn compile(source: &str, flags: &[&str]) -> Option<Result<(), String>> {
     if !tools::has(&["cc"]) {
         return None;
@@ -108,7 +109,7 @@ fn cpp_exports_the_entry_under_its_name() {
     assert!(symbols.lines().any(|line| line.ends_with(" T swapmeet_plugin")), "{symbols}");
 }
 
-/// The directive `//export` of Go generates its own prototype, which must agree with that in the
+/// The directive `//export` of Go generates a prototype, which must agree with the one in the
 /// header.
 #[test]
 fn a_plugin_in_go_passes_check() {
@@ -142,7 +143,8 @@ fn a_plugin_in_go_passes_check() {
     );
 }
 
-/// The helper reads numbers as the SDK does. Values above 64 bits give the largest number.
+/// The function of the header reads numbers as the SDK does. Numbers above 64 bits give the largest
+/// value.
 #[test]
 fn the_header_reads_numbers_of_parameters() {
     let source = r#"

@@ -82,7 +82,8 @@ fn several_algorithms_are_described() {
     assert!(error.contains("no entry `brukc`; did you mean `bruck`?"), "{error}");
 }
 
-/// `torus-permutation` and `suh-shin` need a torus, and `pex` a power of two.
+/// `torus-permutation` and `suh-shin` need a torus, and `pex` needs a power of two as the number of
+/// nodes.
 #[test]
 fn algorithms_are_listed_by_topology_and_workload() {
     let listed = |args: &[&str]| {

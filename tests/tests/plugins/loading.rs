@@ -1,4 +1,4 @@
-//! Loading a library runs its code, which must not affect the process that writes rows.
+//! A library runs code when it is loaded. This must not affect the process that writes rows.
 
 use crate::support::{compile_c, swapmeet, swapmeet_process, words};
 use std::path::PathBuf;

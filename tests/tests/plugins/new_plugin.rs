@@ -62,8 +62,8 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
     }
     let plugin =
         folder.join(format!("target/release/libmy_ring.{}", std::env::consts::DLL_EXTENSION));
-    // The test of the new plugin runs `check` on the file that cargo has just built. The test of
-    // docs/plugin-guide.md compares the report of `check` with the page.
+    // The test of the new plugin runs `check` on the file that cargo has just built. Another test
+    // compares the report of `check` with docs/plugin-guide.md.
     let printed = succeeds(&folder, &cargo, &["test", "--release"]);
     assert!(printed.contains("swapmeet_finds_nothing_wrong ... ok"), "{printed}");
     let line =
@@ -140,8 +140,8 @@ fn two_new_plugins_live_in_one_workspace() {
     }
     let root = tempdir().unwrap();
     let manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"my-*\"]\n";
-    // The first plugin is created before the workspace and then added to it, the second in the
-    // workspace.
+    // The first plugin is created before the workspace and then added to it. The second one is
+    // created in the workspace.
     swapmeet(&["new-plugin", "my-ring"]).current_dir(root.path()).assert().success();
     std::fs::write(root.path().join("Cargo.toml"), manifest).unwrap();
     swapmeet(&["new-plugin", "my-tree"]).current_dir(root.path()).assert().success();

@@ -39,7 +39,7 @@ fn each_mistake_affects_only_its_own_row() {
     assert_eq!(rows.len(), expected.len(), "{message}");
     for (row, (name, status, reason)) in rows.iter().zip(&expected) {
         assert_eq!((&row.algorithm, row.status), (name, *status), "{}", row.reason);
-        // Reasons of `plan` begin with a position that is not in the list.
+        // If `plan` gives the reason, it begins with a position, which is not in the list.
         let is_whole = *status == Status::Ok || name.starts_with("supports-");
         assert!(row.reason.contains(reason), "{name}: {}", row.reason);
         assert!(!is_whole || row.reason == *reason, "{name}: {}", row.reason);
@@ -49,8 +49,9 @@ fn each_mistake_affects_only_its_own_row() {
     }
 }
 
-/// The host writes a list of links, or of demand, to an array at any address. If it is too small,
-/// the host writes as many entries as fit, but returns the number of all.
+/// The host writes a list of links, or of demand, to an array of the plugin at any address. If the
+/// array is too small, the host writes as many entries as fit, but returns the number of all
+/// entries.
 #[test]
 fn lists_are_written_within_their_room() {
     let read = "char l[3 * sizeof(SwmLink) + 1], c[5 * sizeof(SwmByteCount) + 1]; uint64_t n = 0, m = 0, ends[2]; \

@@ -1,5 +1,5 @@
-//! Structs that may have more fields in later versions. The host reads as many bytes as the struct
-//! states: it can be of an older version, of a newer version, or not filled in.
+//! Structs to which later versions may append fields. The host reads as many bytes as the struct
+//! states, whether its version is older or newer, or it is not filled in at all.
 
 use std::mem::{offset_of, size_of};
 use swapmeet_abi::{
@@ -29,8 +29,7 @@ fn later(size: usize) -> LaterTopology {
 
 #[test]
 fn a_newer_reader_sees_zero_in_missing_fields() {
-    // By its size, the struct has only the fields of version 1.0, so the bytes after them are
-    // ignored.
+    // By its size, the struct has only the fields of version 1.0. The bytes after them are ignored.
     let old = later(SwmTopology::SIZE_1_0);
     // SAFETY: there are at least as many bytes as the struct states.
     let read = unsafe { read_sized(&raw const old) }.unwrap();

@@ -16,7 +16,7 @@ const WRONG_TABLES: [(&str, &str, &str); 21] = [
         "FILE: built for plugin ABI 7.3, but this program supports 1.2: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
-        // If a table has a different major version, the program may read only its head.
+        // If the table has a different major version, the program may read only its head.
         "other_major_shorter",
         "plugin.head.abi_major = 0; plugin.head.size = 24; plugin.algorithms = 0;",
         "FILE: built for plugin ABI 0.2, but this program supports 1.2: rebuild the plugin with a header or SDK of version 1.x",
@@ -65,7 +65,7 @@ const WRONG_TABLES: [(&str, &str, &str); 21] = [
         "FILE: not a swapmeet plugin: its name is ``, expected letters, digits, hyphens, underscores, dots and spaces",
     ),
     (
-        // If `about` panics, the SDK creates this table.
+        // The SDK creates a table like this if `about` panics.
         "no_description",
         "wrong.name.len = 0; wrong.plan = 0; wrong.title = text(\"the plugin panicked: who am I? (lib.rs:3)\");",
         "FILE: not a swapmeet plugin: algorithm 0: the plugin panicked: who am I? (lib.rs:3)",
@@ -134,7 +134,7 @@ fn files_that_are_not_plugins_are_reported() {
     let text = dir.path().join("notes.so");
     std::fs::write(&text, "not a library").unwrap();
     let (code, printed) = refused(&text);
-    // The text after this is the message of the operating system.
+    // Our part of the message is followed by the message of the operating system.
     let ours = format!("error: {}: not a library that can be loaded: ", text.display());
     assert!(
         code == Some(2) && printed.starts_with(&ours) && printed.len() > ours.len(),
@@ -171,7 +171,8 @@ fn a_file_in_a_searched_folder_is_not_read_unless_its_name_is_that_of_a_library(
     assert_eq!(skipped(dir.path()), [] as [&str; 0]);
 }
 
-/// A plugin could otherwise make a rival look slow under the rival's name.
+/// If two plugins could have the same name, a plugin could make a rival look slow under the rival's
+/// name.
 #[test]
 fn a_name_that_two_plugins_have_is_an_error_that_names_both_files() {
     let dir = tempdir().unwrap();

@@ -1,5 +1,5 @@
 //! Plugins that were built for version 1.0 of the plugin ABI. Their claims of symmetry are compared
-//! as far as that version permits it.
+//! as far as this version permits.
 
 use crate::support::{compile_c, swapmeet};
 use swapmeet_results::{Record, Status, read_file};

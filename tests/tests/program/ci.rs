@@ -1,4 +1,5 @@
-//! The script `.ci/run`, with programs that replace the real tools, and the workflows that use it.
+//! The script `.ci/run`, which is run with replacements for the real tools, and the workflows that
+//! use it.
 
 use crate::support::tools;
 use std::os::unix::fs::PermissionsExt;
@@ -77,8 +78,8 @@ fn a_missing_tool_that_is_needed_fails_the_checks() {
     }
 }
 
-/// Code of dependencies and build scripts must not be able to change the repository, and an action
-/// must not change without a commit here.
+/// Code of dependencies and build scripts must not be able to change the repository. An action must
+/// not change unless a commit here changes its version.
 #[test]
 fn the_workflows_give_no_rights_to_what_they_build() {
     for file in ["checks.yml", "nightly.yml", "release.yml"] {

@@ -256,7 +256,7 @@ fn lists_are_complete() {
     assert!(printed(&["list"]).contains("WORKLOADS"));
 }
 
-/// Users of MPI libraries look for `gen` under the name `cyclic`.
+/// `gen` can also be selected by the name `cyclic`, which users of MPI libraries know.
 #[test]
 fn another_name_selects_the_same_algorithm() {
     let case = ["--topology", "torus:4x4", "--workload", "uniform:64", "--out", "-"];
@@ -418,8 +418,8 @@ fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
     );
 }
 
-/// On a ring of n nodes, all blocks together take n * n (n - 1) / 2 hops, and each block has 1 TiB,
-/// so the total exceeds 64 bits.
+/// On a ring of n nodes, all blocks together take n * n (n - 1) / 2 hops. Each block has 1 TiB, so
+/// the total number of bytes exceeds 64 bits.
 #[test]
 fn bytes_over_a_whole_schedule_are_exact_however_many() {
     let n: u128 = 340;

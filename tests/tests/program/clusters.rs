@@ -81,14 +81,16 @@ fn the_job_script_can_be_run_twice() {
 #[test]
 fn shards_by_number_contain_the_same_cases() {
     let (dir, whole) = folder();
-    // The page has a loop over four machines, which this computer replaces.
+    // The page has a loop that runs the script on four machines by `ssh`. Here, this computer runs
+    // all of them.
     let script = blocks()[2].replace("ssh \"node$i\"", "sh -c");
     let output = shell(dir.path(), &script).output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
     assert_eq!(timeless(&dir.path().join("rows.csv")), whole);
 }
 
-/// Each pod gets the number that Kubernetes would give it. The folders of the volumes are replaced.
+/// Each pod gets the number that Kubernetes would give it. The folders of the volumes are replaced
+/// by temporary ones.
 #[test]
 fn the_kubernetes_job_runs_the_sweep() {
     let page = std::fs::read_to_string(project("docs/clusters.md")).unwrap();
@@ -145,8 +147,8 @@ fn a_real_slurm_runs_the_sweep() {
     );
 }
 
-/// The job starts the ranks by mpirun, which requests the nodes of the job from Slurm. `srun` could
-/// start them only if Slurm was built with support for this MPI.
+/// The job starts the ranks by `mpirun`, which asks Slurm for the nodes of the job. `srun` could
+/// start the ranks only if Slurm was built with support for this MPI.
 #[test]
 fn a_real_slurm_runs_the_written_job() {
     if !tools::runs_all() {
@@ -288,8 +290,8 @@ impl Drop for Slurm {
             if let Ok(pid) = std::fs::read_to_string(self.dir.path().join(format!("{name}.pid"))) {
                 let kill = |signal: &str| Command::new("kill").args([signal, pid.trim()]).output();
                 drop(kill("-TERM"));
-                // The daemons may still write their state, so the folder is removed after they have
-                // ended.
+                // The daemons may still write their state, so the folder can be removed only after
+                // they have ended.
                 for _ in 0..100 {
                     if kill("-0").is_ok_and(|answer| !answer.status.success()) {
                         break;

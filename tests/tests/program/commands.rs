@@ -71,8 +71,8 @@ struct Block<'a> {
     text: String,
 }
 
-/// Returns the blocks of a page. In a list, the indentation of a block's first line is removed from
-/// all lines.
+/// Returns the blocks of a page. If a block is in a list, the indentation of its first line is
+/// removed from all its lines.
 fn blocks(page: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let mut lines = page.lines();
@@ -90,7 +90,7 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Runs the blocks of a page in order: of the README, or of every page with `SWAPMEET_TESTS=all`.
+/// Runs the blocks of a page in order. Without `SWAPMEET_TESTS=all`, only the README is run.
 fn run_page(page: &str) {
     if page != "README.md" && !tools::runs_all() {
         return;
@@ -194,8 +194,9 @@ fn run_console(folder: &Path, text: &str) {
 }
 
 /// Builds the plugin in a code block of a page, in a folder that `new-plugin` creates, and runs
-/// `check`. If a command of the page has created the folder, the block must equal the source in it.
-/// All plugins in Rust use the SDK in the folder of the first one, so that it is built once.
+/// `check`. If a command of the page has created the folder, the block must equal the source in the
+/// folder. All plugins in Rust use the SDK in the folder of the first plugin, so that it is built
+/// only once.
 fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
     let (place, made, file) = if language == "rust" {
         let file = format!("target/release/lib{}.so", name.replace('-', "_"));

@@ -1,4 +1,5 @@
-//! Communicators (`over=`) and names of axes (`mesh=`): ranking of placements, exports, bad input.
+//! Communicators (`over=`) and names of axes (`mesh=`): the order of placements, exports, and bad
+//! input.
 
 use crate::support::tools::runs_all;
 use crate::support::{printed, refused, rows, swapmeet, words};
@@ -6,7 +7,7 @@ use predicates::str::contains;
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// The values are those of docs/communicators.md.
+/// The expected values are those of docs/communicators.md.
 #[test]
 fn the_best_placement_alone_is_not_the_best_together() {
     let line = "place --topology torus:4x4x4 --mesh shapes(dp:4/ep:4/tp:4) --machine tpu-v5p \
@@ -230,7 +231,7 @@ fn systems_have_axes() {
         |row: &swapmeet_results::Record| row.topology.split("mesh=").nth(1).unwrap().to_owned();
     assert_eq!(rows.iter().map(mesh).collect::<Vec<_>>(), ["dp:2/tp:4", "tp:4/dp:2"]);
     assert!(rows.iter().all(|row| row.communicators == Some(2)));
-    // A computer is faster than the network between computers.
+    // Within a computer, messages are faster than on the network between computers.
     assert!(rows[0].time_us.unwrap() < rows[1].time_us.unwrap(), "{rows:?}");
     let twice = refused(&words(
         "run --system h100-ib:2x4,mesh=a:8,mesh=b:8 --algorithm ring --workload uniform:1 --out -",

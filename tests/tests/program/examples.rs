@@ -14,7 +14,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// `gen` has the same schedule as the library's example.
+/// The algorithm `gen` has the same schedule as the example that uses the library.
 #[test]
 fn the_library_computes_the_same_as_the_program() {
     if !tools::runs_all() {
@@ -157,8 +157,8 @@ fn the_crates_for_other_projects_can_be_packaged() {
     package.args(["--no-verify", "--exclude-lockfile", "--allow-dirty"]);
     printed(&package.args(crates.map(|name| format!("--package={name}"))).output().unwrap());
 
-    // A workspace of the unpacked files, in which the packages are each other's dependencies and
-    // Cargo's settings in the folders above apply.
+    // This is a workspace of the unpacked files, in which the packages depend on each other.
+    // Cargo's settings in the folders above it apply.
     let dir = tempdir_in(target).unwrap();
     let version = env!("CARGO_PKG_VERSION");
     for name in crates {

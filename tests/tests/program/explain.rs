@@ -41,7 +41,7 @@ fn document(text: &str, args: &[&str]) -> (i32, Value) {
     (status, serde_json::from_str(&output).unwrap_or_else(|e| panic!("{e}: {output}{messages}")))
 }
 
-/// Asserts the verdict, what limits the largest size, and its ratio within 15 %.
+/// Asserts the verdict, the limit of the largest size, and the ratio of this size within 15 %.
 fn assert_verdict(document: &Value, verdict: &str, bound_by: &str, ratio: f64) {
     let size = document["sizes"].as_array().unwrap().last().unwrap();
     assert_eq!((&document["verdict"], &size["bound_by"]), (&verdict.into(), &bound_by.into()));
@@ -50,9 +50,9 @@ fn assert_verdict(document: &Value, verdict: &str, bound_by: &str, ratio: f64) {
 }
 
 /// The README of oracle-quickstart/oci-gpu-quickstarts (6a0abdc, README-GB300.md, UPL-1.0) has an
-/// all-to-all between two racks of 64 GPUs: 357,610 µs for 16 GiB. Each GPU sends 8.6 GB, (n - g)/n
-/// of its buffer, to the other rack at 24.0 GB/s. This is a quarter of its ports: a host has eight
-/// of 400 Gb/s.
+/// all-to-all between two racks of 64 GPUs: 357,610 µs for 16 GiB. Each GPU sends the fraction (n -
+/// g)/n of its buffer, 8.6 GB, to the other rack at 24.0 GB/s. This is a quarter of the bandwidth
+/// of its ports, because a host has eight ports of 400 Gb/s.
 #[test]
 fn an_all_to_all_that_uses_a_quarter_of_the_ports_is_low() {
     let log = log("alltoall", (128, 32), "NVIDIA GB300", &[(17_179_869_184, 357_610.0)]);
@@ -64,8 +64,8 @@ fn an_all_to_all_that_uses_a_quarter_of_the_ports_is_low() {
 }
 
 /// A page on P6-B200 (aws-samples/awsome-distributed-training 7217859f, CC BY-SA; the value alone
-/// is a fact) has an allreduce of 16 GiB on four hosts in 87,182 µs, and calls it 74 % of the
-/// network. A ring sends 1.94 times the vector out of a host, so it is 95 %.
+/// is a fact) has an allreduce of 16 GiB on four hosts. It takes 87,182 µs, which the page calls 74
+/// % of the network. A ring sends 1.94 times the vector out of a host, so the value is 95 %.
 #[test]
 fn an_allreduce_that_fills_the_ports_is_as_expected() {
     let log = log("all_reduce", (32, 4), "NVIDIA B200", &[(17_179_869_184, 87_182.0)]);
@@ -77,7 +77,7 @@ fn an_allreduce_that_fills_the_ports_is_as_expected() {
 }
 
 /// AWS's allreduce of 16 GiB on two P5 has a bus bandwidth of 487 GB/s. The reduction in the switch
-/// of a host is the limit; more network ports would not help.
+/// of a host limits it, so more network ports would not help.
 #[test]
 fn an_allreduce_in_the_switch_is_bound_by_the_links_of_gpus() {
     let us = 17_179_869_184.0 / 487e3 * 15.0 / 8.0;
@@ -87,8 +87,8 @@ fn an_allreduce_in_the_switch_is_bound_by_the_links_of_gpus() {
     assert_eq!(status, 0);
 }
 
-/// Between three partitions of four GB200, a ring sends 1.83 times the vector out of a partition,
-/// and the two trees of NCCL 1.5 times, so they are 1.22 times faster.
+/// Between three partitions of four GB200, a ring sends 1.83 times the vector out of a partition.
+/// The two trees of NCCL send 1.5 times the vector, so they are 1.22 times faster.
 #[test]
 fn trees_beat_rings_between_three_partitions() {
     let log = log("all_reduce", (12, 3), "NVIDIA GB200", &[(17_179_869_184, 1e5)]);
@@ -101,7 +101,8 @@ fn trees_beat_rings_between_three_partitions() {
     assert!((ratio / 1.22 - 1.0).abs() < 0.1, "{ratio}");
 }
 
-/// Published logs of three systems (results/measured/gpu, with sources and licences) are healthy.
+/// Logs of three systems that were published as healthy (results/measured/gpu, with sources and
+/// licences).
 #[test]
 fn healthy_logs_are_as_expected() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/measured/gpu/nccl-tests.csv");
@@ -167,8 +168,8 @@ fn any_text_gets_an_answer_or_a_message() {
     assert_eq!(explained(folder.path(), &long, &system), plain);
 }
 
-/// The threshold file of AMD CVS has the least bus bandwidth of sizes, as texts (ROCm/cvs,
-/// cvs/input/config_file/rccl/rccl_config.json).
+/// The threshold file of AMD CVS has the smallest accepted bus bandwidth for each size, as texts
+/// (ROCm/cvs, cvs/input/config_file/rccl/rccl_config.json).
 #[test]
 fn expected_times_have_four_formats() {
     let expect = |format: &str| {
@@ -222,8 +223,8 @@ fn expectations_without_a_time_are_refused() {
     assert!(refused("h100-ib:1x8", "0").contains("expected a size or a range of at least 1 byte"));
 }
 
-/// A host with four of its eight GPUs uses four of its eight ports. Half of the 1 GiB of each GPU
-/// leaves the host: 512 MiB in 22.5 ms are 23.9 GB/s.
+/// A host that uses four of its eight GPUs uses four of its eight ports. Half of the 1 GiB of each
+/// GPU leaves the host: 512 MiB in 22.5 ms are 23.9 GB/s.
 #[test]
 fn the_ports_are_those_of_the_gpus_in_use() {
     let log = log("alltoall", (8, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 22_500.0)]);
@@ -280,7 +281,8 @@ fn communicators_of_one_gpu_of_each_host_share_ports_only_if_ports_are_scarce() 
     }
 }
 
-/// `DIV 8` gives a communicator for each host, which uses the reduction in its switch.
+/// `DIV 8` gives a communicator for each host. Such a communicator uses the reduction in the switch
+/// of the host.
 #[test]
 fn communicators_in_a_host_are_expected_as_a_host_alone() {
     let times = [(1 << 20, 60.0), (1 << 30, 4_600.0)];
@@ -299,7 +301,7 @@ fn communicators_in_a_host_are_expected_as_a_host_alone() {
     assert_eq!(of_two["over"], "size:8");
 }
 
-/// IMB prints the size of a block: 64 MiB for each of four ranks is a buffer of 256 MiB.
+/// IMB prints the size of a block. If it is 64 MiB for each of four ranks, the buffer has 256 MiB.
 #[test]
 fn groups_of_imb_are_recognised_and_others_are_asked_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -335,8 +337,8 @@ fn groups_of_imb_are_recognised_and_others_are_asked_for() {
 }
 
 /// In NVIDIA/nccl#1453, an allreduce of three computers is slow only if they are in different
-/// racks, and the cause was outside of NCCL. NCCL expected 86.07 ms by Ring/Simple, so it had found
-/// the ports (2 x 200 Gb/s).
+/// racks, and the cause was outside of NCCL. NCCL itself expected 86.07 ms by Ring/Simple. So it
+/// had found both ports (2 x 200 Gb/s).
 #[test]
 fn nccls_own_expectation_is_a_second_opinion() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/explain/nccl-1453.log");
@@ -405,7 +407,8 @@ nathan-h100-1:14492:14605 [0] NCCL INFO     AllGather |     0.0/   0.0 |     0.0
     assert!(remarks.contains(expected), "{remarks}");
 }
 
-/// RCCL's factors and those of old releases are unknown, and a variable can permit one algorithm.
+/// The factors of RCCL and of old releases of NCCL are unknown, so there is no opinion. A variable
+/// can permit a single algorithm.
 #[test]
 fn a_log_can_lack_an_opinion_and_permit_one_algorithm() {
     let log = log("all_reduce", (16, 2), "NVIDIA H100 80GB HBM3", &[(1 << 30, 5_600.0)]);
@@ -430,7 +433,7 @@ h:1:2 [0] NCCL INFO     AllReduce |    25.0/   2.0 |    90.0/  90.0 |
 }
 
 /// nccl-tests#319 has a bus bandwidth of 44.27 GB/s on two hosts with eight ports each, whatever
-/// the size: that of one port.
+/// the size. This is the bandwidth of one port.
 #[test]
 fn a_low_bus_bandwidth_is_a_number_of_ports() {
     let times = [(1 << 30, 45_390.0), (1 << 34, 727_698.0)];
@@ -455,7 +458,8 @@ fn hosts_can_have_other_ports_than_the_system() {
     assert_eq!(document["sizes"][0]["usage"], "NIC 190 of 200 GB/s per host = 3.80 of 4 ports");
 }
 
-/// The times of an MPI library (openucx/ucx#10552) are not those of NCCL, which has a least time.
+/// The times are those of an MPI library (openucx/ucx#10552), so the smallest time of NCCL does not
+/// apply to them.
 #[test]
 fn small_sizes_of_mpi_are_not_judged() {
     let log = "\
@@ -483,8 +487,8 @@ fn rows(bytes_of_count: u64, operation: &str, factor: f64, times: &[(u64, f64)])
     header.to_owned() + &times.iter().map(row).collect::<String>()
 }
 
-/// nccl-tests#232 and #78 have tables of several runs in one text. The mean of an allreduce and an
-/// all-to-all is the time of none of them.
+/// nccl-tests#232 and #78 have tables of several runs in one text. The mean of an allreduce and of
+/// an all-to-all would be the time of neither run.
 #[test]
 fn two_tables_are_judged_on_their_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -541,7 +545,7 @@ fn two_tables_are_judged_on_their_own() {
     );
 }
 
-/// Everything that is missing is asked for at once, and what contradicts the rows is refused.
+/// One message asks for everything that is missing. What contradicts the rows is refused.
 #[test]
 fn rows_contradict_a_wrong_collective_and_a_wrong_number_of_ranks() {
     let folder = tempfile::tempdir().unwrap();
@@ -579,8 +583,8 @@ fn has_remark(document: &Value, text: &str) -> bool {
     remarks.iter().any(|remark| remark.as_str().unwrap().contains(text))
 }
 
-/// A ring on two hosts with two of four ports of 12.5 GB/s, of which 98 % are reached. The
-/// expectation follows from the bytes of a ring, 2(n - 1)/n of the vector.
+/// The time is that of a ring on two hosts which uses two of four ports of 12.5 GB/s, at 98 % of
+/// their bandwidth. It follows from the bytes of a ring, 2(n - 1)/n of the vector.
 #[test]
 fn a_low_time_names_the_ports_that_explain_it() {
     let us = |ports: f64| (1_u64 << 33) as f64 * 1.875 / (ports * 12.25e3);

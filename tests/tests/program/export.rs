@@ -1,4 +1,4 @@
-//! Exported files are run in the programs for which they are made, if these are installed.
+//! Exported files are run in the programs for which they are made, if those are installed.
 
 use crate::support::{swapmeet, tools, words};
 use std::collections::BTreeSet;
@@ -101,7 +101,7 @@ fn exported_json_equals_the_trace() {
     assert!(!traced.is_empty() && exported == traced);
 }
 
-/// Pricing this case under `fluid` takes more than a minute.
+/// To price this case under `fluid` takes more than a minute.
 #[test]
 fn exports_price_nothing() {
     let dir = tempdir().unwrap();

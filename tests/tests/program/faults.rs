@@ -5,9 +5,10 @@ use swapmeet_results::Status;
 use tempfile::tempdir;
 
 /// In one step, each node sends 1000 bytes to its right neighbour, at 1 byte per µs. If the link
-/// 0-1 has failed, the message from 0 to 1 crosses the seven idle links in the other direction, and
-/// nothing is delayed. If the direction from 1 to 2 has a quarter of the bandwidth, the message
-/// from 1 to 2 takes four times as long. A slow direction from 2 to 1 has no effect.
+/// 0-1 has failed, the message from 0 to 1 crosses the seven links in the opposite direction, which
+/// are idle, so nothing is delayed. If the direction from 1 to 2 has a quarter of the bandwidth,
+/// the message from 1 to 2 takes four times as long. If the direction from 2 to 1 is slow, this has
+/// no effect.
 #[test]
 fn hand_made_cases_have_the_expected_times() {
     let folder = tempdir().unwrap();
@@ -34,8 +35,9 @@ fn hand_made_cases_have_the_expected_times() {
         assert_eq!((row.status, row.time_us), (Status::Ok, Some(us)), "{topology}, {model}");
         assert_eq!(row.critical_hops, Some(hops), "{topology}, {model}");
         assert!(row.lower_bound_us.unwrap() <= us && row.optimum_us.unwrap() <= us, "{topology}");
-        // If data is split, node 1 has two links, one with a quarter of the bandwidth, so 1000
-        // bytes cannot leave it in less than 800 µs. The other messages need 1000 µs or less.
+        // The optimum can split data. Node 1 has two links, one of them with a quarter of the
+        // bandwidth, so 1000 bytes need at least 800 µs to leave it. The other messages need at
+        // most 1000 µs.
         assert!(row.optimum_us.unwrap() <= bound, "{topology}: {:?}", row.optimum_us);
     }
 }
@@ -76,7 +78,7 @@ fn models_without_links_refuse_failed_links() {
     }
 }
 
-/// All nodes are planned if the failed links are not whole orbits of the symmetry.
+/// If the failed links are not whole orbits of the symmetry, all nodes are planned.
 #[test]
 fn failed_links_that_are_no_orbits_end_the_symmetry() {
     let of = |topology: &str, proof: &str| {
@@ -106,7 +108,8 @@ fn failed_links_that_are_no_orbits_end_the_symmetry() {
     }
 }
 
-/// Every algorithm gets the pattern of the repetition's seed. `compare` tests over patterns.
+/// In each repetition, all algorithms get the pattern of its seed. `compare` tests over these
+/// patterns.
 #[test]
 fn repetitions_are_a_sample_over_patterns() {
     let folder = tempdir().unwrap();
@@ -176,9 +179,9 @@ fn describe_lists_links_by_the_vertices_of_the_network() {
 }
 
 /// The bridge 0-1 connects node 0 with a triangle. In an all-to-all of 100 bytes at 1 byte per µs,
-/// three messages cross the bridge in each direction, so the schedule takes 300 µs. Without the
-/// link 1-2, four messages cross 1-3; without 1-3, four cross 1-2. Without 2-3, two cross each of
-/// these two links.
+/// three messages cross the bridge in each direction, so the schedule takes 300 µs. If the link 1-2
+/// fails, four messages cross 1-3; if 1-3 fails, four cross 1-2. If 2-3 fails, two messages cross
+/// each of the links 1-2 and 1-3.
 #[test]
 fn links_ranks_the_failures_of_single_links() {
     let folder = tempdir().unwrap();
@@ -214,7 +217,7 @@ fn links_ranks_the_failures_of_single_links() {
     args.extend(["--workload", "uniform:100"]);
     args.extend(["--machine", "free:model=wormhole,byte_us=1,ports=all"]);
     assert_eq!(crate::support::timeless(&rows(&args)[0]).time_us, all[2].time_us);
-    // On a network that already lacks a link, each row but the first has one more failed link.
+    // The network already lacks a link. Each row except the first has one more failed link.
     let mut args = words("links --algorithm linear --out - --topology torus:3x3,down=0-1");
     args.extend(["--workload", "uniform:8", "--machine", "free:byte_us=1"]);
     let rows = swapmeet_results::read_records("rows", &printed(&args)).unwrap();
@@ -222,7 +225,7 @@ fn links_ranks_the_failures_of_single_links() {
     assert!(rows.iter().any(|row| row.topology == "torus:3x3,down=0-1+0-2"), "{rows:?}");
 }
 
-/// On a symmetric torus, a schedule takes the same time whichever link of a dimension fails.
+/// On a symmetric torus, a schedule takes equally long for each failed link of a dimension.
 #[test]
 fn one_link_of_each_orbit_stands_for_all() {
     let machine = "free:model=wormhole,byte_us=1,ports=all";
@@ -294,8 +297,7 @@ fn recovery_on_a_ring_has_the_closed_forms() {
     }
 }
 
-/// On an irregular network, the routes after the loss of a link can have fewer links in common than
-/// the routes before.
+/// On an irregular network, the routes may share fewer links after the loss of a link than before.
 #[test]
 fn links_whose_loss_makes_a_schedule_faster_are_shown_as_such() {
     let machine = "free:model=fluid,startup_us=1,byte_us=0.001";

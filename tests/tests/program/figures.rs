@@ -76,7 +76,8 @@ fn a_plot_has_curves_axes_and_crossovers() {
     ] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
-    // The printed crossover is also drawn: a ring with a letter, explained below the panel.
+    // The crossover that the message states is also drawn, as a ring with a letter that is
+    // explained below the panel.
     let crossover = message.lines().next().unwrap();
     assert!(
         crossover.starts_with("suh-shin is fastest up to about ")
@@ -86,7 +87,7 @@ fn a_plot_has_curves_axes_and_crossovers() {
     assert!(svg.contains(">a<"), "{svg}");
 }
 
-/// The machine charges Suh & Shin's schedule for rearrangements, but not Bruck's.
+/// The machine charges the schedule of Suh & Shin for rearrangements, but not that of Bruck.
 #[test]
 fn comparisons_mention_unequal_charges_for_rearrangement() {
     let dir = tempdir().unwrap();

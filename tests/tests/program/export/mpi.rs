@@ -1,4 +1,4 @@
-//! Real MPI ranks run exported schedules and check every byte. They refuse changed schedules.
+//! Real MPI ranks run exported schedules and check every byte. The ranks refuse changed schedules.
 
 use super::exports;
 use crate::support::{swapmeet, tools, words};
@@ -39,8 +39,8 @@ fn ranks(program: &Path, count: u64, file: &Path, more: &[&str]) -> (bool, Strin
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Each communicator of `MPI_Comm_split` runs the schedule between its members at the same time.
-/// Ranks that a file assigns to no communicator are reported.
+/// Each communicator of `MPI_Comm_split` runs the schedule between its own members, at the same
+/// time as the others. If a file assigns a rank to no communicator, this is reported.
 #[test]
 fn communicators_move_real_bytes() {
     let dir = tempdir().unwrap();
@@ -203,8 +203,8 @@ fn empty_blocks_need_no_message() {
     }
 }
 
-/// Each edit changes the lines of rank 0 or the head of the file. The program must report ranks
-/// that disagree, before a rank waits forever.
+/// Each edit changes the lines of rank 0 or the head of the file. If ranks disagree, the program
+/// must report this before a rank waits forever.
 #[test]
 fn corrupted_schedules_are_refused() {
     let dir = tempdir().unwrap();
@@ -259,8 +259,9 @@ fn corrupted_schedules_are_refused() {
     );
 }
 
-/// An arriving sum replaces other contributions, and a node sends bytes that it does not have. The
-/// edits keep the length of lines, because ranks find their lines by position.
+/// In one case, an arriving sum replaces other contributions. In another, a node sends bytes that
+/// it does not have. The edits do not change the length of lines, because ranks find their lines by
+/// position.
 #[test]
 fn corrupted_sums_and_byte_counts_are_found() {
     let dir = tempdir().unwrap();

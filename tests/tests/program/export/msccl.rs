@@ -83,8 +83,8 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
     }
 }
 
-/// A node sends over several links in a step, whose messages have no order in MSCCL, so times may
-/// differ slightly. `flow` obeys the ports of the machine, so it is exported for one machine.
+/// In a step, a node sends over several links. MSCCL does not order these messages, so times may
+/// differ slightly. `flow` obeys the ports of the machine, so it is exported for one machine only.
 #[test]
 fn synthesised_schedules_are_read_back_with_the_same_steps_and_messages() {
     let dir = tempdir().unwrap();
@@ -113,7 +113,8 @@ fn synthesised_schedules_are_read_back_with_the_same_steps_and_messages() {
 }
 
 /// In the last step of a recursive doubling on 32 GPUs, partners send 16 chunks to each other
-/// before they receive, and a connection of NCCL has 8 slots. On 16 GPUs, they send 8 chunks.
+/// before they receive any, but a connection of NCCL has 8 slots. On 16 GPUs, they send only 8
+/// chunks.
 #[test]
 fn a_deadlock_on_the_connections_of_nccl_is_reported() {
     let dir = tempdir().unwrap();

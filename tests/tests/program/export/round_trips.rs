@@ -39,7 +39,8 @@ fn measured(row: &Record) -> Vec<String> {
         .collect()
 }
 
-/// Returns the number of files that can be read back; 0 if the algorithm does not run here.
+/// Returns the number of files that can be read back, or 0 if the algorithm does not support this
+/// case.
 fn compared(folder: &Path, case: [&str; 3], formats: &[&str]) -> usize {
     let [topology, algorithm, workload] = case;
     let file = |format: &str| folder.join(format!("schedule.{format}"));
@@ -85,7 +86,8 @@ fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
         let own = std::slice::from_ref(&places[number % places.len()]);
         for place in if swapmeet_tests::runs_all() { &places } else { own } {
             let topology = format!("{example}{place}");
-            // MSCCL allows 64 thread blocks for a GPU, and `pairwise` needs one for each peer.
+            // MSCCL allows 64 thread blocks per GPU, and `pairwise` needs one thread block for each
+            // peer.
             let is_small = parse(&topology).is_ok_and(|topology| topology.nodes() <= 64);
             let formats: &[&str] = if is_small { &["json", "msccl"] } else { &["json"] };
             assert!(compared(folder.path(), [&topology, "pairwise", "uniform:64"], formats) > 0);
@@ -97,7 +99,8 @@ fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
 fn files_keep_requested_routes_copies_sums_and_random_routing() {
     let folder = tempdir().unwrap();
     for (topology, algorithm, workload) in [
-        // A ring of two nodes has two links, which a list of nodes does not distinguish.
+        // A ring of two nodes has two links. A path that is given as a list of nodes does not
+        // distinguish them.
         ("ring:2", "dim-rotation", "uniform:64"),
         ("torus:2x2", "dim-rotation", "uniform:64"),
         ("torus:3x4,place=random:3", "dim-rotation", "uniform:64"),

@@ -84,9 +84,9 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
-/// The program `oracles/simgrid_exports.py` made the stored times: start-ups, latencies, protocols,
-/// reductions, barriers, late ranks, and limits of nodes. If SimGrid is installed, some schedules
-/// are played again.
+/// The program `oracles/simgrid_exports.py` computed the stored times, for start-ups, latencies,
+/// protocols, reductions, barriers, late ranks, and limits of nodes. If SimGrid is installed, it
+/// runs some of the schedules again.
 #[test]
 fn exported_schedules_take_the_same_time_in_simgrid() {
     let fixture = include_str!("../../../fixtures/simgrid_exports.json");
@@ -147,8 +147,8 @@ fn exports_name_what_simgrid_does_not_express() {
     }
 }
 
-/// In a ring without one link, there is only one route between two nodes. For this network, SimGrid
-/// finds the routes itself, on a platform that lists only the links that are left.
+/// If a ring lacks one link, there is only one route between two nodes. SimGrid finds the routes on
+/// this network itself, on a platform that lists only the remaining links.
 #[test]
 fn simgrid_agrees_on_failed_and_slow_links() {
     let machine = "free:model=fluid,byte_us=0.001,startup_us=0,hop_us=0";
@@ -218,8 +218,8 @@ fn simgrid_gets_the_bandwidth_of_each_link() {
 }
 
 /// Messages of 100 kB within a node do not use the links of 1 GB/s. The first step takes 100 µs,
-/// because each message within a node has 1 GB/s for itself. The two others take 200 µs, because
-/// two messages share each direction.
+/// because each message within a node has 1 GB/s for itself. The other two steps take 200 µs each,
+/// because two messages share each direction of a link.
 #[test]
 fn simgrid_gets_messages_within_a_node() {
     let dir = tempdir().unwrap();
@@ -242,8 +242,8 @@ fn simgrid_gets_messages_within_a_node() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
-/// In the export, background flows are messages of the schedule's only step. The time is the same
-/// if the last message to end is not a background flow, as here.
+/// In the export, background flows are messages of the schedule's only step. The time of the
+/// schedule is the same only if its last message is not a background flow, as here.
 #[test]
 fn simgrid_takes_the_time_that_fluid_predicts_with_background_traffic() {
     let dir = tempdir().unwrap();
@@ -268,7 +268,8 @@ fn simgrid_takes_the_time_that_fluid_predicts_with_background_traffic() {
     let case = ["torus:3x4", "linear", workload.as_str()];
     let machine = "free:model=fluid,byte_us=0.001";
     let out = path("sim");
-    // Only pairs that exchange data have routes, so the exported schedule uses all pairs.
+    // Only pairs of nodes that exchange data have routes in the export. The exported schedule
+    // therefore uses all pairs.
     assert!(exports(
         "simgrid",
         ["torus:3x4", "linear", "uniform:1"],
@@ -288,7 +289,8 @@ fn simgrid_takes_the_time_that_fluid_predicts_with_background_traffic() {
         predicted(case, &format!("{machine},background={}", path("beside.csv").display()));
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
     assert!(alone < 0.9 * predicted, "without it the schedule is faster");
-    // The export of a machine with background traffic has these flows, for which no rank waits.
+    // If the machine has background traffic, the export has these flows, and no rank waits for
+    // them.
     let with_flows = format!("{machine},background={}", path("beside.csv").display());
     let out = path("with_flows");
     assert!(exports("simgrid", case, &["--machine", &with_flows], &out));

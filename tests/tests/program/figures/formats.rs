@@ -14,7 +14,7 @@ fn a_pdf_has_one_page_of_the_requested_size() {
     let pdf = std::fs::read(&out).unwrap();
     let text = String::from_utf8_lossy(&pdf);
     assert!(text.starts_with("%PDF-") && text.trim_end().ends_with("%%EOF"));
-    // Two panels: 1040 pixels of 1/96 inch are 780 points of 1/72 inch.
+    // The figure has two panels. Its width of 1040 pixels of 1/96 inch is 780 points of 1/72 inch.
     assert!(text.contains("/Count 1") && text.contains("/MediaBox [0 0 780 "), "{}", &text[..300]);
 }
 

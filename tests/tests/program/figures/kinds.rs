@@ -1,4 +1,4 @@
-//! Numbers of heat maps, winners and bars are compared with the rows.
+//! The numbers in heat maps, in maps of winners and in bars are compared with the rows.
 
 use super::{drawn, plot, row_of, rows_in, table};
 use crate::support::{swapmeet, texts_of, words};
@@ -115,7 +115,8 @@ fn bars_of_parts_agree_with_the_rows() {
     }
 }
 
-/// The bytes that are sent, and those on all links but the first of each route.
+/// The bars of the bytes that are sent, and of the bytes on all links except the first of each
+/// route.
 #[test]
 fn bars_of_traffic_agree_with_the_rows() {
     let dir = tempdir().unwrap();
