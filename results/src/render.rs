@@ -171,7 +171,7 @@ fn line_cells(
     let bandwidth = |gb_s: Option<f64>| gb_s.map(|b| number_to(b, 4)).unwrap_or_default();
     let tests = line.tests.as_deref();
     let p = |p: Option<f64>| p.map(p_value).unwrap_or_default();
-    // p-values of a rank test that cannot become significant are omitted, with one remark.
+    // If a rank test cannot become significant, a remark says so instead of the p-value.
     let can_rank = rank_shortfall(comparison, group, line).is_none();
     let rank_p = tests.filter(|_| can_rank).and_then(|tests| tests.rank_p_holm);
     [

@@ -112,7 +112,8 @@ impl Setting {
         machine: Arc<Machine>,
         seed: u64,
     ) -> Result<Self, Failure> {
-        // If blocks differ in size, the demand of every pair is in memory, which limits the nodes.
+        // If sizes differ, the demand of each pair of nodes is in memory, so their number is
+        // limited.
         if !workload.is_uniform() {
             affordable(topology.nodes()).map_err(Failure::Usage)?;
         }

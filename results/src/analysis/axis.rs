@@ -21,7 +21,7 @@ pub enum Axis {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisPosition {
     pub x: f64,
-    /// The settings without the axis's quantity. A topology without its size is a family.
+    /// The settings without the axis's quantity. If it is nodes, `topology` is a family.
     pub settings: CommonSettings,
     /// The algorithm without the quantity of the axis.
     pub algorithm: String,

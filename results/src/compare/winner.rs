@@ -166,8 +166,9 @@ mod tests {
         );
     }
 
-    /// For 10 and 14 µs in 2 repetitions, the p-value is 0.105 (t = 6 with 1 degree of freedom: 1 -
-    /// 2 atan(6) / pi). But the confidence interval of the ratio excludes 1.
+    /// The differences in the two repetitions are 10 and 14 µs, so the p-value is 0.105 (t = 6 with
+    /// 1 degree of freedom: 1 - 2 atan(6) / pi). But the confidence interval of the ratio excludes
+    /// 1.
     #[test]
     fn a_winner_needs_a_significant_difference() {
         let rows = [("a", [10.0, 14.0]), ("b", [20.0, 28.0])];

@@ -146,9 +146,8 @@ pub fn implied(text: &str) -> Option<Implied> {
     let is_rooted = root.is_some_and(|root| root >= 0);
     let is_one = factor.is_none_or(|factor| (factor - 1.0).abs() < 0.02);
     let cell = |at: usize| words.get(columns.time_of(&words) + at).copied();
-    // In an all-to-all, out-of-place results are right, but in-place results are not checked, or
-    // are wrong in old releases. So `is_alltoall` means that the former are right and the latter
-    // are not.
+    // Only an all-to-all has right results out of place, but not in place: the program does not
+    // check results in place, or old releases have wrong ones.
     let is_right = |word: &str| word.parse::<f64>().is_ok_and(|wrong| wrong == 0.0);
     let in_place = cell(7).is_some_and(is_right) || cell(7).is_none();
     let is_alltoall = cell(3).is_some_and(is_right) && !in_place;

@@ -127,7 +127,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         error_at(0, "no metadata names the collective: name it with --collective")
     })?;
     let collective = known_collective(0, collective)?;
-    // The first column is the time of the slowest rank, each further one that of a rank.
+    // The first column is the time of the slowest rank, and the others are those of all ranks.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()

@@ -93,7 +93,7 @@ pub struct Opinion {
     pub protocol: &'static str,
     /// The time in µs; `None` if the log has only the choice of algorithm and protocol.
     pub us: Option<f64>,
-    /// Whether NCCL printed that it chose this algorithm. Otherwise, it is computed from the table.
+    /// Whether NCCL printed this choice. Otherwise, the choice is computed from the table.
     pub is_printed: bool,
 }
 
