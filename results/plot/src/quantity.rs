@@ -166,8 +166,7 @@ impl LogAxes {
 mod tests {
     use super::*;
 
-    /// The values follow from nccl-tests' `doc/PERFORMANCE.md`: 4 nodes, blocks of 3000 bytes, 1
-    /// µs.
+    /// The values follow from nccl-tests' `doc/PERFORMANCE.md` (4 nodes, 3000-byte blocks, 1 µs).
     #[test]
     fn bandwidths_are_those_of_nccl_tests() {
         let of = |collective: &str| {

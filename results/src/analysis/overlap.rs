@@ -72,9 +72,8 @@ pub fn overlaps<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Overlaps {
     for (shared, job, together) in order {
         let (other, start) = together.split_once(START).unwrap_or((&together, "0"));
         let start: f64 = start.parse().unwrap_or_default();
-        // Each pair has two rows. It is listed at the row of the job that starts first. If both
-        // jobs start at the same time, it is listed at the job whose text is first in alphabetical
-        // order.
+        // Each pair has two rows. The pair is listed at the row of the job that starts first or, if
+        // both jobs start at the same time, of the job whose text is first in alphabetical order.
         let is_second = start < 0.0 || start == 0.0 && other < job.as_str();
         let own_in_other = match start {
             0.0 => job.clone(),

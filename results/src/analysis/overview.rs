@@ -16,13 +16,13 @@ pub struct Standing {
     pub algorithm: String,
     /// The number of cases in which this algorithm and at least one other algorithm have a time.
     pub cases: usize,
-    /// The number of cases in which it is the fastest and differs significantly from all others.
+    /// The number of cases in which the algorithm is significantly faster than all others.
     pub fastest: usize,
     /// The number of cases in which this algorithm may be the fastest, but others may be, too.
     pub tied: usize,
     /// How many times slower the second fastest is, in the cases that `fastest` counts.
     pub ahead: Option<Factors>,
-    /// How many times slower it is than the fastest, in the cases that neither number counts.
+    /// How many times slower the algorithm is than the fastest, in cases that neither counts.
     pub behind: Option<Factors>,
 }
 
