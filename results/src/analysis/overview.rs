@@ -22,7 +22,7 @@ pub struct Standing {
     pub tied: usize,
     /// How many times slower the second fastest is, in the cases that `fastest` counts.
     pub ahead: Option<Factors>,
-    /// How many times slower the algorithm is than the fastest, in cases that neither counts.
+    /// How many times slower it is than the fastest, in cases that `fastest` and `tied` leave out.
     pub behind: Option<Factors>,
 }
 
