@@ -1,4 +1,5 @@
-//! Tests of the rows that `run` writes if workers die, or if it is stopped, resumed or divided.
+//! Tests of the rows that `run` writes if workers die, or if the run is stopped, resumed or
+//! divided.
 
 mod blocks;
 mod changed_defaults;

@@ -38,8 +38,8 @@ fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     (0..60).map(sample).collect()
 }
 
-/// If ranks wait for each other in every step, the slowest message determines the time of the step,
-/// so the mean is above the time without jitter.
+/// If ranks wait for each other in every step, the slowest message determines the time of a step.
+/// The mean time is therefore longer than the time without jitter.
 #[test]
 fn jitter_has_the_requested_mean_and_variation() {
     let times = |topology: &str, algorithm: &str, workload: &str, machine: &str| -> Vec<f64> {

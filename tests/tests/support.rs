@@ -13,7 +13,8 @@ use swapmeet_results::{Record, read_file, read_records};
 use swapmeet_tests::{program, project};
 use tempfile::TempDir;
 
-/// A command of the program, with [`assert_cmd::Command`]'s methods, in this process if possible.
+/// A command that runs the program, in this process if possible. It has the methods of
+/// [`assert_cmd::Command`].
 #[derive(Clone)]
 pub(crate) struct Program {
     args: Vec<OsString>,
@@ -67,8 +68,8 @@ impl Program {
             .append_context("command", format!("{:?}", self.args))
     }
 
-    /// Returns whether the command starts the program again, limits its workers, or loads a plugin
-    /// from a file, which may crash.
+    /// Returns whether the command must run in a process of its own. This is so if it starts the
+    /// program again, limits its workers, or loads a plugin from a file, which may crash.
     fn needs_process(&self) -> bool {
         let command = self.args.first().and_then(|word| word.to_str());
         command.is_none_or(|word| matches!(word, "check" | "reproduce" | "tui"))
@@ -80,7 +81,8 @@ impl Program {
     }
 }
 
-/// Changes the current folder of this thread and of the threads that it starts, not of others.
+/// Changes the current folder of this thread and of the threads that it starts. Other threads keep
+/// theirs.
 fn enter(folder: &Path) {
     // SAFETY: the call changes only whether this thread shares its folder with others.
     assert_eq!(unsafe { libc::unshare(libc::CLONE_FS) }, 0, "a thread can have its own folder");
@@ -92,8 +94,8 @@ pub(crate) fn swapmeet(args: &[&str]) -> Program {
     Program { args: args.iter().map(OsString::from).collect(), folder: None }
 }
 
-/// Returns a command as [`swapmeet`] does that always runs in a process of its own, with workers in
-/// child processes. Only tests of processes, variables, signals and streams need this.
+/// Returns a command as [`swapmeet`] does, which always runs in a process of its own, with workers
+/// in child processes. Only tests of processes, variables, signals and streams need this.
 pub(crate) fn swapmeet_process(args: &[&str]) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(program());
     command.args(args).env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
@@ -101,8 +103,8 @@ pub(crate) fn swapmeet_process(args: &[&str]) -> assert_cmd::Command {
     command
 }
 
-/// Returns a command that signals can interrupt. The program leaves signals ignored that are
-/// ignored when it starts, as under `nohup`.
+/// Returns a command that can be interrupted by signals. If signals are ignored when the program
+/// starts, as under `nohup`, it continues to ignore them, so this command resets them.
 pub(crate) fn interruptible() -> Command {
     let mut command = Command::new("env");
     command.arg("--default-signal=INT,TERM,HUP").arg(program());
@@ -178,9 +180,9 @@ fn or_left_out(compiled: Option<PathBuf>) -> Option<PathBuf> {
     compiled
 }
 
-/// Returns `None` if there is no C compiler.
+/// Compiles C source. Returns `None` if there is no C compiler.
 fn compiled(source: &str, folder: &Path, name: &str, macros: &[(&str, &str)]) -> Option<PathBuf> {
-    // Tests load some plugins in their own process.
+    // Tests load some plugins in their own process, so the process must know the program.
     program();
     let out = folder.join(format!("{name}.{}", std::env::consts::DLL_EXTENSION));
     let mut cc = Command::new("cc");
@@ -196,8 +198,8 @@ fn compiled(source: &str, folder: &Path, name: &str, macros: &[(&str, &str)]) ->
     }
 }
 
-/// Compiles `torture.c`, whose algorithms misbehave. Returns `None` as [`compile_c`] does. Many tests
-/// use this plugin, so it is compiled once, and each test gets a copy.
+/// Compiles `torture.c`, whose algorithms misbehave. If there is no C compiler, prints a line and
+/// returns `None`. Many tests use this plugin, so it is compiled once, and each test gets a copy.
 pub(crate) fn torture(folder: &Path) -> Option<PathBuf> {
     static COMPILED: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
     let compiled = COMPILED.get_or_init(|| {

@@ -4,10 +4,10 @@
 /// `room`. Returns `None` if this is impossible.
 ///
 /// 1. From the last item to the first, each item chooses bucket 0, or bucket 1 if only that bucket
-///   has room.
+///    has room.
 /// 2. While a bucket is too full, a breadth-first search finds the shortest chain of buckets to a
-///   bucket with room. Along the chain, one item moves from each bucket to its other bucket, which
-///   is the next one in the chain.
+///    bucket with room. Along the chain, one item moves from each bucket to its other bucket, which
+///    is the next one in the chain.
 ///
 /// Without a chain there is no solution: the reached buckets have too little room for the items
 /// that can only be in them.

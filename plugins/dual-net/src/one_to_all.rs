@@ -177,9 +177,9 @@ impl OneToAll<'_, '_> {
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
             for t in 0..2 {
-                // The data for clusters of type s0 was sent from nodes of C', so in each cluster it is
-                // at the node with the number s2. The data for the other type was sent from C, so it
-                // is at the number s1.
+                // The data for clusters of type s0 was sent from nodes of C', so in each cluster it
+                // is at the node with the number s2. The data for the other type was sent from C,
+                // so it is at the node with the number s1.
                 let (root, own) = if t == s0 { (s2, s1) } else { (s1, s2) };
                 for c in 0..n {
                     if self.payload == Payload::Shared && c == own {

@@ -5,7 +5,7 @@
 //!
 //! 1. The ranks of a group send all their blocks to its leader, the first rank, one after another.
 //! 2. The leaders exchange the blocks of their groups. In step s, a leader sends to the leader s
-//!   groups after it.
+//!    groups after it.
 //! 3. The leader sends to each rank of its group the blocks for that rank.
 
 use crate::{ANYWHERE, line};

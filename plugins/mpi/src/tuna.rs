@@ -4,9 +4,9 @@
 //! power of two, it takes `(log2 g + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta`.
 //!
 //! 1. Within each group, Bruck's algorithm with radix k sends each block to the rank whose position
-//!   in this group is that of the destination in its own group.
+//!    in this group is that of the destination in its own group.
 //! 2. Ranks with the same position exchange these blocks. In step s, a rank sends to the rank s
-//!   groups after it.
+//!    groups after it.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{

@@ -6,13 +6,13 @@
 //! port for other groups, no schedule can transmit these bytes in less than `T/g beta`.
 //!
 //! 1. The ranks of a group move data, so that each has an equal share of the data for every other
-//!   group. They also exchange the data for their own group. In step s, a rank sends to the rank s
-//!   positions after it.
+//!    group. They also exchange the data for their own group. In step s, a rank sends to the rank s
+//!    positions after it.
 //! 2. The shares of pairs of groups form a matrix, which is divided into balanced rounds (see
-//!   [`Rounds`]). In a round, a group sends to one other group, and each rank sends to the rank
-//!   with its position there.
+//!    [`Rounds`]). In a round, a group sends to one other group, and each rank sends to the rank
+//!    with its position there.
 //! 3. In the step after a round, the receivers pass its data on within their group. In the same
-//!   step, they send the data of the next round.
+//!    step, they send the data of the next round.
 //!
 //! In the paper's runtime, the steps overlap further.
 

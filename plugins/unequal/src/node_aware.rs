@@ -2,9 +2,9 @@
 //! it (code: `mpi-advance/locality_aware`, the node-aware all-to-all). With G groups of g ranks, it
 //! takes `(G - 1 + g - 1) alpha + ((G - 1) g + (g - 1) G) m beta`.
 //! 1. Ranks with the same position in their groups exchange the data for each other's groups. In
-//!   step s, a rank sends to the rank s groups after it.
+//!    step s, a rank sends to the rank s groups after it.
 //! 2. Each rank distributes this data, and its own data for its group, within the group. In step s,
-//!   it sends to the rank s positions after it.
+//!    it sends to the rank s positions after it.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{

@@ -104,8 +104,8 @@ fn virtual_nodes_cost_steps_and_blocks() {
     }
 }
 
-/// The expected number of steps is that of Table 1 at the padded size. If a torus has a side above 4
-/// that is not a multiple of 4, it takes two more steps. Each odd side adds one more step.
+/// The expected number of steps is that of Table 1 at the padded size. If a torus has a side above
+/// 4 that is not a multiple of 4, it takes two more steps. Each odd side adds one more step.
 #[test]
 fn every_small_plane_takes_the_expected_steps() {
     for (kind, most, q) in [("torus", 10, 4), ("mesh", 8, 2)] {

@@ -132,9 +132,9 @@ fn the_python_package_falls_back_to_the_program_on_path() {
     assert_eq!(printed(&output), format!("{}\n", program.display()));
 }
 
-/// Neither step uses the registry, because only an offline copy of it may be available, such as a
-/// folder of vendored crates. With such a copy, `cargo package` can neither write a `Cargo.lock`
-/// nor verify a package.
+/// The test does not access the registry, because only an offline copy of it may be available, such
+/// as a folder of vendored crates. With such a copy, `cargo package` can neither write a
+/// `Cargo.lock` nor verify a package.
 #[test]
 fn the_crates_for_other_projects_can_be_packaged() {
     if !tools::runs_all() {

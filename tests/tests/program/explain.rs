@@ -255,8 +255,9 @@ fn in_groups(log: &str, group: impl Fn(u64) -> u64) -> String {
 }
 
 /// `MOD 8` gives eight communicators of two ranks. A ring of two ranks sends 2(n - 1)/n S = S
-/// through the port of each GPU: 1 GiB at 98 % of 50 GB/s takes 21.9 ms. Each GPU of an H100 host
-/// has its own port, so `time/alone` is 1; on p4de, two GPUs share a port of 12.5 GB/s, so it is 2.
+/// through the port of each GPU: 1 GiB at 98 % of 50 GB/s takes 21.9 ms. On an H100 host, each GPU
+/// has its own port, so `time/alone` is 1. On p4de, two GPUs share a port of 12.5 GB/s, so
+/// `time/alone` is 2.
 #[test]
 fn communicators_of_one_gpu_of_each_host_share_ports_only_if_ports_are_scarce() {
     for (system, gpu, us, factor) in [
@@ -384,8 +385,9 @@ fn nccls_own_expectation_is_a_second_opinion() {
     assert_eq!(document(&damaged, &args), (status, found));
 }
 
-/// The table of NVIDIA/nccl#1519 (two a3-megagpu-8g, of which NCCL used one port): by NCCL's own
-/// model, a gather of 1 GiB at 21.3 GB/s takes 50.5 ms. The measured time is made up and agrees.
+/// The table is that of NVIDIA/nccl#1519, for two a3-megagpu-8g, of which NCCL used one port. By
+/// NCCL's own model, a gather of 1 GiB at 21.3 GB/s takes 50.5 ms. The measured time was invented
+/// to agree with this model.
 #[test]
 fn a_low_time_that_nccl_expects_shows_missing_ports() {
     let table = "\

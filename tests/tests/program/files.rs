@@ -62,7 +62,7 @@ fn signal_to(process: &Child, signal: &str) {
     assert!(kill.status().unwrap().success());
 }
 
-/// A draft has the size of the output, and nobody looks for hidden files.
+/// If an interrupted merge left its draft, a hidden file as large as the output would remain.
 #[test]
 fn an_interrupted_merge_leaves_no_draft() {
     let dir = tempdir().unwrap();
@@ -82,7 +82,7 @@ fn an_interrupted_merge_leaves_no_draft() {
     }
 }
 
-/// `nohup` starts a program that ignores the signal of a closed terminal.
+/// `nohup` makes the program that it starts ignore the signal of a closed terminal.
 #[test]
 fn a_run_under_nohup_continues_after_the_terminal_is_closed() {
     let dir = tempdir().unwrap();
@@ -111,7 +111,7 @@ fn an_export_to_a_full_disk_is_an_error_of_output() {
         let output = cramped(dir.path(), 4, &arguments);
         let message = output_of(&output);
         assert_eq!(output.status.code(), Some(1), "{format}: {message}");
-        // SimGrid's format has a remark about what it does not express.
+        // For SimGrid's format, the export prints a remark about what the format does not express.
         let error = message.lines().find(|line| !line.contains("remark: ")).unwrap_or_default();
         assert!(error.starts_with("error: out: File too large"), "{format}: {message}");
         assert!(names(dir.path()).is_empty(), "{format}: nothing is left");
@@ -228,7 +228,7 @@ fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
     assert_eq!(mode("new.csv"), mode("plain"));
     assert_eq!(mode("private.csv") & 0o777, 0o600);
     assert!(path("link.csv").symlink_metadata().unwrap().is_symlink());
-    // The file has more permissions than a new file gets with the umask.
+    // The file has more permissions than a new file would get with the umask.
     std::fs::set_permissions(path("new.csv"), std::fs::Permissions::from_mode(0o664)).unwrap();
     swapmeet(&["merge", "rows.csv", "--out", "new.csv", "--force"])
         .current_dir(dir.path())

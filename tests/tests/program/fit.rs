@@ -5,7 +5,7 @@ use std::process::Command;
 use swapmeet_tests::project;
 
 /// 44 times that follow 3.7 µs + 0.00042 µs per byte, with 2 % of noise. Four of them are outliers,
-/// which are 2.5 to 9 times too long.
+/// and are 2.5 to 9 times too long.
 const PINGS: &str = "tests/fixtures/fit/ping-pong.csv";
 
 /// The costs that scipy 1.17.1 fits to these times, computed by `robust.py` in the same folder.
@@ -71,7 +71,7 @@ fn measurements_without_a_possible_fit_are_refused() {
     }
 }
 
-/// A log of two computers of eight H100 on EFA, with times of AWS
+/// The log is of two computers of eight H100 on EFA, with times published by AWS
 /// (aws-samples/awsome-distributed-training 7217859f, micro-benchmarks/nccl-tests/README.md).
 #[test]
 fn a_system_is_fitted_to_a_log_of_nccl_tests() {
@@ -95,11 +95,11 @@ fn a_system_is_fitted_to_a_log_of_nccl_tests() {
         [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
     };
     let [spec, remark] = fit(&["p5:2x8"]);
-    // The geometric mean of 69.24 and 78.58.
+    // `floor_us` is the geometric mean of 69.24 and 78.58.
     assert!(spec.starts_with("p5:2x8,floor_us=73.8,fabric_factor="), "{spec}{remark}");
     assert!(remark.contains("4 times, error factor 1.") && remark.contains("2 times"), "{remark}");
     assert!(swapmeet_core::system::expand(spec.trim()).is_ok(), "{spec}");
-    // The ranks of each host are a communicator that runs at the same time as the other one.
+    // The ranks of each host form a communicator. Both communicators run at the same time.
     let log = std::fs::read_to_string(folder.path().join("log.txt")).unwrap();
     let line = |(rank, line): (usize, &str)| {
         let rank = rank.saturating_sub(1);
@@ -113,7 +113,7 @@ fn a_system_is_fitted_to_a_log_of_nccl_tests() {
     std::fs::write(folder.path().join("log.txt"), lines.join("\n").replace("69.24", "0.0"))
         .unwrap();
     let [spec, remark] = fit(&["p5:2x8"]);
-    // No message is between hosts, so that the factor of the fabric is not fitted.
+    // No message is between hosts, so the factor of the fabric is not fitted.
     assert_eq!(spec.trim(), "p5:2x8,floor_us=78.6", "{remark}");
     assert!(remark.contains("line 19: 1KiB is left out: its time is 0"), "{remark}");
     let [_, other] = fit(&["p5:4x8"]);

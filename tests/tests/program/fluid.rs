@@ -21,7 +21,8 @@ fn recorded_us(row: &Record) -> f64 {
     times.iter().map(|entry| entry["ended"].as_f64().unwrap()).fold(0.0, f64::max)
 }
 
-/// Returns the values of the model. The columns on the proof differ between `auto` and `full`.
+/// Returns the values of the model. The columns about the proof are left out, because they differ
+/// between `auto` and `full`.
 fn values(row: &Record) -> impl PartialEq + std::fmt::Debug {
     let times = [row.time_us, row.first_rank_us, row.mean_rank_us, row.contention_us];
     (times, row.startup_us, row.transmission_us, row.propagation_us, row.reduction_us)

@@ -10,9 +10,9 @@ fn row(topology: &str, workload: &str, file: &str) -> Record {
     rows(&["--topology", topology, "--workload", workload, "--algorithm", &algorithm]).remove(0)
 }
 
-/// Returns the columns that are equal for a schedule and for a file with it: not those about the
-/// plugin, the inputs and the measured times, and not `proved_on`, because all nodes of a file are
-/// planned.
+/// Returns the columns that must be equal for a schedule and for a file that contains it. Columns
+/// about the plugin, the inputs and the measured times are left out. So is `proved_on`, because all
+/// nodes of a file are planned.
 fn figures(row: &Record) -> Vec<String> {
     let planner =
         ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs"];
@@ -151,7 +151,7 @@ fn an_incomplete_sum_is_found_where_it_is_passed_on() {
     assert_eq!(priced(&completed), (Status::Ok, String::new()));
 }
 
-/// If the contents of a file change, `--resume` does not accept the case.
+/// If the contents of a file change, `--resume` does not accept the row of the case.
 #[test]
 fn a_file_that_has_changed_is_another_case() {
     let dir = tempdir().unwrap();
@@ -176,7 +176,7 @@ fn a_file_that_has_changed_is_another_case() {
     assert!(String::from_utf8_lossy(&missing.stderr).contains("`no.json` can't be read"));
 }
 
-/// An MSCCL algorithm in which three GPUs in a ring send their blocks to both others.
+/// Returns an MSCCL algorithm in which three GPUs in a ring send their blocks to both others.
 fn msccl() -> String {
     let mut text = "<algo name=\"ring\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"3\" ngpus=\"3\" coll=\"allgather\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"0\">\n".to_owned();
     for gpu in 0..3 {
@@ -214,7 +214,7 @@ fn an_msccl_ring_is_priced_as_a_ring() {
     }
 }
 
-/// If the host finds the fault, the message names the send in the terms of the file.
+/// If the host finds the fault, its message names the send by the position in the file.
 #[test]
 fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
     let dir = tempdir().unwrap();
@@ -256,7 +256,8 @@ fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
             row.reason
         );
     }
-    // A block is sent to the same receiver twice, which is valid for the buffers in the file.
+    // A block is sent to the same receiver twice. This is valid for the buffers in the file, so
+    // only the host finds it.
     let twice = "<algo name=\"t\" ngpus=\"2\" coll=\"alltoall\">
 <gpu id=\"0\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"1\"><tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">
 <step s=\"0\" type=\"cpy\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>

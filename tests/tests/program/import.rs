@@ -74,8 +74,8 @@ fn names_that_rows_cannot_hold_are_refused() {
     );
 }
 
-/// The columns are those of PICO's archive of Fugaku. The block sizes are computed by hand: the
-/// whole vector of an allreduce, and an eighth of the buffer of an all-to-all.
+/// The columns are those of PICO's archive of Fugaku. The expected block sizes were computed by
+/// hand: the whole vector in an allreduce, and an eighth of the buffer in an all-to-all.
 #[test]
 fn a_summary_of_pico_becomes_rows_of_counterparts() {
     let dir = tempdir().unwrap();
@@ -111,7 +111,8 @@ fn published_measurements_are_rows() {
     }
 }
 
-/// Returns lines of nccl-tests for eight ranks in two groups. `group` is the group of a rank.
+/// Returns the output of nccl-tests for eight ranks in two groups. `group` returns the group of a
+/// rank.
 fn split_log(group: fn(u64) -> u64) -> String {
     let device = |rank: u64| {
         let group = group(rank);
@@ -158,7 +159,8 @@ fn measured_communicators_become_rows_with_over() {
         import(&modulo, named),
         (topology, "allreduce/uniform:1KiB,over=node".to_owned(), Some(21.5), 8, Some(2), Some(4))
     );
-    // The size of a reduce-scatter is the buffer of a rank, of which each member has a fourth.
+    // The size that a line of a reduce-scatter states is that of the buffer of a rank. Each of four
+    // members has a fourth of it.
     let scattered = import(&modulo.replace("all_reduce", "reduce_scatter"), named);
     assert_eq!(scattered.1, "reduce-scatter/uniform:256,over=node");
     let divided = import(&split_log(|rank| rank / 4), "");

@@ -74,8 +74,8 @@ fn the_program_alone_contains_every_bundled_algorithm() {
         "a bundled plugin is a row of `framework/cli/src/bundled.rs`"
     );
     assert_eq!(quick_start(&alone), quick_start(&with_files));
-    // The sandbox of `reproduce` does not allow reading the program file. The plugins within this
-    // file must be found nevertheless.
+    // The sandbox of `reproduce` does not permit reading the program file. The plugins in this file
+    // must be found nevertheless.
     let pages = dir.path().join("pages");
     printed(&run(&alone, &["reproduce", "tpu-v4", "--out", pages.to_str().unwrap()]));
     let page = |path: &Path| std::fs::read_to_string(path).unwrap();
@@ -112,10 +112,12 @@ fn plugin_files_take_precedence_over_linked_plugins() {
     assert_ne!(digest(&["--plugin-dir", file.to_str().unwrap(), "--replace-bundled"]), digest(&[]));
 }
 
-/// Runs `dist` on the tested build. Returns the archive and, with Debian's tools, the package.
+/// Runs `dist` on the tested build. Returns the archive and, if Debian's tools are installed, the
+/// package.
 fn dist(folder: &Path) -> Vec<PathBuf> {
     let mut xtask = Command::new(build_workspace().join("xtask"));
-    // Compressing the package takes half a minute and is not tested here.
+    // To compress the package takes half a minute. Compression is not tested here, so it is
+    // switched off.
     xtask.arg("dist").arg(folder).arg(build_workspace()).env("DPKG_DEB_COMPRESSOR_TYPE", "none");
     printed(&xtask.output().unwrap()).lines().map(PathBuf::from).collect()
 }
@@ -167,8 +169,9 @@ fn archive_and_package_are_complete_and_run() {
     );
 }
 
-/// The rows have columns of several types, an empty value, a total beyond 64 bits, and a text with
-/// an apostrophe added in front. A second file is from an older version.
+/// A script that reads rows in Python. The rows have columns of several types, an empty value, a
+/// total beyond 64 bits, and a text to which an apostrophe was added in front. A second file is
+/// from an older version.
 const READ: &str = r#"
 import sys, swapmeet
 rows = swapmeet.read(sys.argv[1])
@@ -217,8 +220,9 @@ fn pip_installs_a_wheel_that_runs_and_reads_rows() {
     if !made.is_ok_and(|made| made.status.success()) {
         return left_out("python3", "no `python3` with venv");
     }
-    // The `pip` outside of the virtual environment installs packages into it. Another `pip`, or
-    // compiling all modules of pandas, would take several times as long as building the wheel.
+    // The `pip` from outside of the virtual environment installs packages into it. To install
+    // another `pip`, or to compile all modules of pandas, would take several times as long as
+    // building the wheel.
     let pip = || {
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "--python"]).arg(&python).args(["install", "-q", "--no-compile"]);

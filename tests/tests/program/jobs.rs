@@ -44,8 +44,9 @@ fn jobs_on_different_links_have_the_rows_of_each_alone() {
     assert_eq!(both[1].together, "linear uniform:1MiB,over=ep");
 }
 
-/// A message of 1000 bytes takes 1000 µs on its link. The second job starts 400 µs later, when 600
-/// bytes of the first message are left; from then on, both messages have half of the rate.
+/// A message of 1000 bytes takes 1000 µs if it has its link for itself. The second job starts after
+/// 400 µs, when 600 bytes of the first message are left. From then on, both messages have half of
+/// the rate.
 #[test]
 fn a_job_shares_the_links_from_its_start_on() {
     let line = "--topology ring:4 --machine free:model=fluid,byte_us=1 --algorithm linear \
@@ -142,7 +143,8 @@ fn the_gain_of_an_overlap_is_printed() {
     let alone: Vec<Record> = alone.collect();
     let (together, apart) = (write("both.csv", &both), write("alone.csv", &alone));
     let table = printed(&["compare", &together, &apart, "--overlap"]);
-    // 35.95 and 75.90 µs on different links: 111.8 µs in turn.
+    // The two jobs take 35.95 and 75.90 µs on different links. One after the other, they would take
+    // 111.8 µs.
     let line = "   35.95 µs      75.90 µs  111.8 µs  75.90 µs                1.47";
     assert!(table.contains(line) && table.contains("topology: torus:4x4,mesh"), "{table}");
     let csv = printed(&["compare", &together, &apart, "--overlap", "--format", "csv"]);
@@ -211,10 +213,11 @@ fn a_worker_loads_the_plugins_of_all_jobs() {
     assert_eq!(text.lines().skip(1).filter(|line| line.contains(",ok,")).count(), 2, "{text}");
 }
 
-/// The times of two jobs in SMPI of SimGrid 3.32, for a program that calls MPI_Comm_split,
-/// MPI_Alltoall and MPI_Allreduce (`fixtures/smpi-jobs.json`, made by `oracles/smpi_jobs.py`). They
-/// differ by less than 0.1 %, except by 1.2 % for an all-to-all of pairs beside a ring that starts
-/// later in the same communicators. The naive simulation of `fluid` gives our time in this case
+/// The times are those of two jobs in SMPI of SimGrid 3.32, for a program that calls
+/// MPI_Comm_split, MPI_Alltoall and MPI_Allreduce (`fixtures/smpi-jobs.json`, made by
+/// `oracles/smpi_jobs.py`). Our times differ from them by less than 0.1 %, with one exception of
+/// 1.2 %: an all-to-all of pairs beside a ring that starts later in the same communicators. In this
+/// case, the naive simulation of `fluid` gives our time
 /// (`collectives_in_the_same_communicators_share_links_as_in_the_oracle`).
 #[test]
 fn times_of_jobs_agree_with_an_mpi_program_under_smpi() {
@@ -294,7 +297,8 @@ fn unequal_communicators_on_different_links_take_as_long_as_the_slowest() {
     for (number, row) in together.iter().enumerate() {
         assert_eq!(row.status, Status::Ok, "{}", row.reason);
         let time = |rows: &Vec<Record>| rows[number].time_us.unwrap();
-        // In a model of synchronous steps, step t of all communicators takes the longest time.
+        // In a model of synchronous steps, step t takes the longest time that step t of any
+        // communicator takes.
         let longest = of_each.iter().map(time).fold(0.0, f64::max);
         let is_synchronous = row.first_rank_us.is_none();
         let found = row.time_us.unwrap();
@@ -328,7 +332,8 @@ fn sizes_are_drawn_for_each_communicator() {
     assert_eq!((one.time_us, one.total_bytes), (first.time_us, first.total_bytes));
 }
 
-/// Each communicator sends what it sends if listed alone. Their steps run together.
+/// Each communicator sends the same messages as if it were the only one in the list. The steps of
+/// all communicators run together.
 #[test]
 fn a_trace_has_the_schedules_of_unequal_communicators() {
     let dir = tempdir().unwrap();

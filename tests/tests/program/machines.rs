@@ -117,7 +117,7 @@ fn unread_parameters_are_refused() {
     );
 }
 
-/// The worker can read the file in its sandbox, and the row contains its digest.
+/// The sandbox permits the worker to read the file, and the row contains the digest of the file.
 #[test]
 fn a_machine_reads_its_file_of_background_traffic() {
     let folder = tempfile::tempdir().unwrap();

@@ -38,8 +38,8 @@ fn a_run_on_real_ranks_writes_measured_rows() {
     assert_eq!(again.status.code(), Some(2), "rows are not written over");
 }
 
-/// If a launcher cannot start the ranks, that is an error, not an invalid schedule. The first
-/// sentence of its output is the reason, and on the terminal, advice follows.
+/// If a launcher cannot start the ranks, this is an error, not an invalid schedule. The first
+/// sentence of the launcher's output is the reason. On the terminal, advice follows.
 #[test]
 fn a_failing_launcher_states_its_reason() {
     let dir = tempdir().unwrap();

@@ -87,7 +87,8 @@ fn a_message_takes_the_time_of_its_slowest_link_or_of_all_links() {
 
 #[test]
 fn doubling_the_bandwidth_of_a_shared_link_removes_contention() {
-    // There are two leaves on each side of a bridge, so four messages cross it in each direction.
+    // There are two leaves on each side of a bridge, so four messages cross the bridge in each
+    // direction.
     let edges = |bridge: &str| format!("0 2\n1 2\n2 3 {bridge}\n3 4\n3 5\n");
     let time = |bridge: &str, model: &str| {
         let (_dir, spec) = graph(&edges(bridge));
@@ -155,7 +156,7 @@ fn a_network_is_described_next_to_the_values_of_the_paper() {
 }
 
 /// Each of 32 chips has a block for each of the 32 chips in the other two instances. The 2 x 16
-/// links between these halves have 64 GB/s in each direction.
+/// links between these two halves have 64 GB/s in each direction.
 #[test]
 fn the_rings_between_instances_limit_an_ultraserver() {
     let spec = format!("graph:{}", project("workloads/graphs/trn2-ultraserver.txt").display());

@@ -17,7 +17,7 @@ fn optimum(args: &str, folder: &Path) -> Value {
 }
 
 /// Suh & Shin (1998), 3.1.4: on a mesh of n nodes whose longest side has N1 nodes, n N1 / 4 blocks
-/// cross a link of the bisection. Here these are 16 blocks of 100 bytes.
+/// cross each link of the bisection. Here, these are 16 blocks of 100 bytes.
 #[test]
 fn the_optimum_of_a_mesh_is_its_bisection() {
     let folder = tempdir().unwrap();
@@ -56,7 +56,7 @@ fn the_optimum_of_a_mesh_is_its_bisection() {
     assert!(text.contains("\nbottleneck: ") && text.contains("bytes/optimum"), "{text}");
 }
 
-/// The search of `flow` for 256 nodes takes longer than 50 ms.
+/// For 256 nodes, the search of `flow` takes longer than the limit of 50 ms.
 #[test]
 fn algorithms_that_take_too_long_are_named() {
     let args = words("--topology mesh:16x16 --timeout 0.05");
@@ -66,7 +66,7 @@ fn algorithms_that_take_too_long_are_named() {
     assert!(named.is_some_and(|names| names.split(", ").any(|name| name == "flow")), "{text}");
 }
 
-/// The interval appears before the algorithms have run, because some of them take long.
+/// The interval is printed before the algorithms have run, because some of them take long.
 #[test]
 fn the_interval_is_printed_first() {
     let mut command = Command::new(program());
@@ -111,8 +111,9 @@ fn no_algorithm_is_below_the_lower_end() {
         let found = optimum(&args, folder.path());
         let (lower, upper) = (found["lower_us"].as_f64().unwrap(), found["upper_us"].as_f64());
         assert!(lower > 0.0 && upper.unwrap() >= lower, "{args}: {found}");
-        // Under `fluid`, ranks move bytes during start-ups of others, so no part of the time is
-        // that of the bytes. It would be 0.99 of the optimum for `flow` on the torus.
+        // Under `fluid`, a rank moves bytes during start-ups of other ranks, so no part of the time
+        // is that of the bytes alone. For `flow` on the torus, such a part would be 0.99 of the
+        // optimum.
         let has_clocks = machine.contains("model=fluid");
         for row in found["algorithms"].as_array().unwrap() {
             let bytes = row["bytes_ratio"].as_f64();
@@ -145,7 +146,8 @@ fn certificates_are_written_checked_and_refused() {
         let message = String::from_utf8_lossy(&check.get_output().stdout).into_owned();
         let about = format!("verified: mesh:3x3, {workload} on fugaku takes ");
         assert!(message.contains(&about), "{message}");
-        // Evidence for less than the claim, or of another network than the topology's, is refused.
+        // A certificate is refused if it proves less than it claims, or is about another network
+        // than the topology.
         let text = std::fs::read_to_string(&file).unwrap();
         let mut document: Value = serde_json::from_str(&text).unwrap();
         document["lower_us"] = (document["lower_us"].as_f64().unwrap() * 1.01).into();

@@ -106,7 +106,7 @@ fn existing_files_are_overwritten_only_with_force() {
             String::from_utf8_lossy(&output.stderr)
         );
         assert_ne!(std::fs::read_to_string(&path).unwrap(), "notes to myself", "{command}");
-        // An existing empty file may be a result, too.
+        // An existing file may be a result even if it is empty.
         std::fs::remove_dir_all(dir.path().join("pages")).unwrap();
         std::fs::create_dir(dir.path().join("pages")).unwrap();
         std::fs::write(&path, "").unwrap();

@@ -53,7 +53,8 @@ fn every_link_in_the_docs_is_valid() {
                 page.parent().unwrap_or(Path::new(".")).join(file)
             };
             assert!(target.exists(), "{}: no {link}", page.display());
-            // The site of mdbook has no files from outside of `docs`.
+            // A page in `docs` must not link to files outside of `docs`, which the site of mdbook
+            // lacks.
             let leaves_docs = page.starts_with(project("docs")) && file.starts_with("..");
             assert!(!leaves_docs, "{}: {link} is outside of docs", page.display());
             if !anchor.is_empty() {
@@ -81,7 +82,8 @@ fn the_table_of_contents_has_every_page() {
     assert_eq!(linked, there);
 }
 
-/// The range of sizes in the example is given by a factor, which must lead exactly to its end.
+/// The example has a range of sizes with a factor. The factor must lead exactly to the end of the
+/// range.
 #[test]
 fn the_python_example_runs() {
     let text = std::fs::read_to_string(project("framework/python/README.md")).unwrap();
@@ -106,7 +108,7 @@ fn a_range_that_misses_its_end_is_reported() {
     assert!(!output_of("uniform:8..1MiB*2").contains("remark"));
 }
 
-/// The comment in the experiment names those algorithms of the list that MPI libraries use.
+/// The comment in the experiment names the algorithms of the list that MPI libraries use.
 #[test]
 fn the_readme_shows_the_output_of_the_quick_start() {
     let readme = std::fs::read_to_string(project("README.md")).unwrap();

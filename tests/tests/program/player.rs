@@ -18,7 +18,7 @@ fn page(dir: &Path, args: &str) -> String {
     std::fs::read_to_string(out).unwrap()
 }
 
-/// Returns the data of a page: Base64 (RFC 4648) of a zlib stream of JSON.
+/// Returns the data of a page, which is a zlib stream of JSON in Base64 (RFC 4648).
 fn data(page: &str) -> Value {
     let text = page.split("<script id=\"data\" type=\"text/plain\">").nth(1).unwrap();
     let text = text.split('<').next().unwrap();
@@ -52,7 +52,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns all numbers in ranges of numbers, or 0 if the ranges are missing.
+/// Returns all numbers in a list of ranges, or the number 0 if there is no list.
 fn members(ranges: &Value) -> Vec<u64> {
     if ranges.is_null() {
         return vec![0];
@@ -88,8 +88,8 @@ fn compare_steps(page: &Value, context: &str) {
     let workload = trace["schedule"]["workload"].as_str().unwrap();
     let has_equal_blocks = workload.rsplit('/').next().unwrap().starts_with("uniform:");
     let unit = number(&sends[0]["bytes"]) / blocks(sends[0]).len().max(1) as u64;
-    // A node that sends a block before it has received it holds the block at the start. Data that
-    // arrives in a step can be sent in the next step.
+    // If a node sends a block before it has received it, the node holds this block at the start.
+    // Data that arrives in a step can be sent in the next step.
     let (mut held, mut arrived) = (HashSet::new(), HashSet::new());
     for step in sends.chunk_by(|a, b| a["step"] == b["step"]) {
         let moved = |end: &'static str| {
@@ -130,8 +130,8 @@ fn compare_steps(page: &Value, context: &str) {
         last = at;
         let most = links.values().map(HashSet::len).max().unwrap_or(0);
         assert_eq!(number(&step["link_messages"]), most as u64, "{context}: step {at}");
-        // A node may also hold blocks that it never sends, as many in all steps. If schedules of
-        // communicators differ, the data in nodes is not recorded.
+        // A node may also hold blocks that it never sends. Their number is the same in all steps.
+        // If the schedules of communicators differ, the data in nodes is not recorded.
         let is_merged = context.contains("over=file:");
         assert!(!is_merged || step["held"].is_null());
         if has_equal_blocks && !is_merged {
@@ -145,7 +145,8 @@ fn compare_steps(page: &Value, context: &str) {
     }
     let matrix = list(&page["load"]["matrix"]).iter().flat_map(list).map(number).sum::<u64>();
     assert_eq!(matrix, sent, "{context}");
-    // Models in which all ranks have the same clock divide the time of the row among the steps.
+    // In models in which all ranks have the same clock, the time of the row is divided among the
+    // steps.
     let times = steps.iter().flat_map(|step| step["times"].as_object().unwrap().values());
     let sum: f64 = times.map(|us| us.as_f64().unwrap()).sum();
     let time = page["time_us"].as_f64().unwrap();
@@ -155,7 +156,7 @@ fn compare_steps(page: &Value, context: &str) {
     );
 }
 
-/// Schedules of all kinds, such as with virtual nodes, byte counts or switches.
+/// Schedules of all kinds, for example with virtual nodes, byte counts or switches.
 const SCHEDULES: [&str; 16] = [
     "--topology torus:3x5 --algorithm suh-shin --workload uniform:64",
     "--topology mesh:2x4 --algorithm pex --workload irregular:dist=uniform,mean=64,cv=0.5",
@@ -207,8 +208,8 @@ fn the_data_of_a_page_is_the_trace() {
     }
 }
 
-/// The row of a case arrives before the last facts of its steps. An interrupt between the two must
-/// not give a page that lacks steps.
+/// The row of a case arrives before the last facts of its steps. If an interrupt comes between the
+/// two, there must be no page that lacks steps.
 #[test]
 fn an_interrupted_page_is_complete_or_missing() {
     const CASE: [&str; 4] = ["--topology", "torus:16x16", "--algorithm", "pairwise"];
@@ -222,7 +223,7 @@ fn an_interrupted_page_is_complete_or_missing() {
         trace.args(["trace", "--format", "html", "--force", "--out", "page.html"]).args(CASE);
         trace.current_dir(dir.path()).stderr(Stdio::null());
         let mut trace = trace.spawn().unwrap();
-        // The program handles signals before it starts the worker.
+        // If the worker has started, the program handles signals already, because it does so first.
         let threads = format!("/proc/{}/task", trace.id());
         let has_worker = || {
             let threads = std::fs::read_dir(&threads).into_iter().flatten().flatten();
@@ -317,7 +318,8 @@ fn a_report_links_to_schedules() {
     );
 }
 
-/// A script that uses the controls and the keys of the page, and writes faults into the title.
+/// A script that uses the controls and the keys of the page, and writes the faults that it finds
+/// into the title.
 const USE_THE_PAGE: &str = r#"<script>addEventListener("load", async () => {
     const faults = [], check = (holds, what) => holds || faults.push(what);
     const byId = (id) => document.getElementById(id);
@@ -423,7 +425,7 @@ fn the_page_plays_in_a_browser_of_any_width_light_and_dark() {
     }
 }
 
-/// The page has all steps up to the fault, the send at fault and the reason.
+/// The page has all steps up to the fault, the faulty send and the reason.
 #[test]
 fn a_wrong_schedule_is_shown_up_to_the_fault() {
     let dir = tempdir().unwrap();
@@ -465,8 +467,8 @@ fn a_wrong_schedule_is_shown_up_to_the_fault() {
     assert!(none.status.success() && !out.exists());
 }
 
-/// Measures in all panes the share of the width of its canvas that a network fills, and the height
-/// of the highest bar, which is that of the longest step of both schedules.
+/// In each pane, measures the share of the width of the canvas that the network fills, and the
+/// height of the highest bar, which is that of the longest step of both schedules.
 const MEASURE: &str = r#"<script>addEventListener("load", async () => {
     while (document.getElementById("player").hidden) await new Promise((done) => setTimeout(done, 10));
     const extent = (canvas, axis) => {

@@ -109,7 +109,8 @@ fn rearrangement_is_packed_or_declared() {
         [us("bruck", declared), us("pairwise", declared), us("pairwise", "")],
         [0.0, 0.0, 0.0]
     );
-    // In each of six steps, 32 blocks are gathered and 32 blocks are scattered.
+    // In each of six steps, 32 blocks are gathered into a message, and 32 received blocks are put
+    // in their places.
     assert_eq!(us("bruck", ""), 6.0 * 64.0 * 10.0);
     assert!(
         us("suh-shin", "") > us("suh-shin", declared),
@@ -147,14 +148,15 @@ fn sends_wait_for_the_blocks_that_they_carry() {
     assert!((us - 339.968).abs() < 1e-9, "{us}");
 }
 
-/// Two nodes in a ring have two links in each direction. Each of them carries half of the bytes.
+/// Two nodes in a ring have two links in each direction. Each of these links carries half of the
+/// bytes.
 #[test]
 fn sends_on_different_routes_are_different_messages() {
     let of = |topology| time(topology, "dim-rotation", "uniform:1000", "free:byte_us=1,ports=all");
     assert_eq!((of("ring:2"), of("torus:2x2")), (500.0, 1000.0));
 }
 
-/// Each message of the ring is a single sum, however many contributions the sum has.
+/// Each message of the ring is a single sum, whatever the number of its contributions.
 #[test]
 fn a_sum_is_not_rearranged() {
     let machine = "free:byte_us=0.1,rearrange_byte_us=0.01";

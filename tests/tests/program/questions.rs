@@ -1,5 +1,5 @@
-//! Questions of users. The default command and the command of a careful study must give the same
-//! answer: `tests/fixtures/questions/questions.toml` says which.
+//! Questions of users. For each, the default command and the command of a careful study must give
+//! the same answer, which `tests/fixtures/questions/questions.toml` states.
 
 use crate::support::{swapmeet, words};
 use serde::Deserialize;
@@ -49,7 +49,8 @@ fn winners(command: &str) -> Vec<String> {
     cells.into_iter().map(|(.., winner)| winner).collect()
 }
 
-/// Returns whether a schedule reaches the optimum, by the interval and by the table.
+/// Returns whether a schedule reaches the optimum: once by the interval, and once by the table of
+/// algorithms.
 fn reaches_optimum(command: &str) -> [Vec<String>; 2] {
     let (json, _) = output(command, &["--format", "json"]);
     let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -57,7 +58,7 @@ fn reaches_optimum(command: &str) -> [Vec<String>; 2] {
     let ratios = answer["algorithms"].as_array().unwrap().iter();
     let least = ratios.filter_map(|row| row["bytes_ratio"].as_f64()).fold(f64::INFINITY, f64::min);
     [number("upper_us") / number("lower_us"), least].map(|ratio| {
-        // A smaller ratio contradicts the proof of the lower end.
+        // If the ratio were smaller, it would contradict the proof of the lower end.
         assert!(ratio >= 0.98, "{command}: {ratio}");
         vec![if ratio <= 1.02 { "reached" } else { "open" }.to_owned()]
     })

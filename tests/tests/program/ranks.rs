@@ -3,8 +3,9 @@
 use crate::support::{row_of, rows, swapmeet, words};
 use swapmeet_results::Status;
 
-/// An allgather on a ring of four nodes with four ranks each. With the placement `block`, one of
-/// four messages leaves its node. With `cyclic`, every message leaves its node, over one link.
+/// The algorithm is an allgather on a ring of four nodes with four ranks each. With the placement
+/// `block`, one of four messages leaves its node. With `cyclic`, every message leaves its node,
+/// over one link.
 #[test]
 fn a_placement_decides_which_messages_use_links() {
     let hop_bytes = |topology: &str| {
@@ -56,7 +57,8 @@ fn torus_algorithms_refuse_several_ranks_per_node_and_hierarchical_accepts_them(
     let refused = row_of("torus:4x4,ranks=2", "suh-shin", "uniform:64", "paragon");
     assert_eq!(refused.status, Status::Unsupported);
     let row = row_of("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
-    // Only the 3 steps between leaders use links, not the 3 before and the 3 after them.
+    // Only the 3 steps between leaders use links. The 3 steps before them and the 3 after them do
+    // not.
     assert_eq!(
         (row.status, row.steps, row.max_link_messages),
         (Status::Ok, Some(9), Some(1)),
@@ -66,7 +68,7 @@ fn torus_algorithms_refuse_several_ranks_per_node_and_hierarchical_accepts_them(
 }
 
 /// Every node of a hypercube sends to the opposite node. With minimal routes, a link carries one
-/// message. With random intermediate nodes, a route has two halves, and for each half the expected
+/// message. With random intermediate nodes, a route has two halves. For each half, the expected
 /// load of a link is half a message.
 #[test]
 fn random_routes_are_priced_by_expected_values_or_by_one_draw() {
@@ -89,7 +91,7 @@ fn random_routes_are_priced_by_expected_values_or_by_one_draw() {
         assert_eq!((row.critical_hops, row.max_link_messages), (Some(4), Some(1)));
     }
     for row in of(",routing=valiant", "wormhole") {
-        // Each route has two halves between random nodes, with two hops each on average.
+        // A route has two halves between random nodes. Each half has two hops on average.
         assert_eq!(
             (row.transmission_us, row.contention_us, row.propagation_us),
             (Some(100.0), Some(0.0), Some(4.0))
@@ -145,7 +147,8 @@ fn files_are_repetitions_of_one_workload() {
             .contains("has 3 files, one for each repetition, but the experiment has 2 repetitions"),
         "{refused}"
     );
-    // The message once named equal numbers: "has 2 files .., but the experiment has 2 repetitions".
+    // In an earlier version, the message named equal numbers: "has 2 files .., but the experiment
+    // has 2 repetitions".
     run(&["--repetitions", "3", "--force"]).success();
     let over = dir.path().join("b.csv");
     let refused =

@@ -70,12 +70,13 @@ fn other_commands_accept_systems() {
         "trace --system h100-ib:2x2 --algorithm ring --workload allgather/uniform:64 --summary",
     ));
     assert!(error.contains("groups:2x2,inside=7.071,nics=2,reduce=switch"), "{trace}{error}");
-    // The switches of a computer can copy data, so the optimum of an allgather is not known there.
+    // The switches of a computer can copy data, so the optimum of an allgather on such a system is
+    // not known.
     let copies = "optimum --workload allgather/uniform:1MiB --format json --timeout 20";
     let (_, refused) = output_of(&[words(copies), words("--system h100-ib:2x2")].concat());
     assert!(refused.contains("expected one without reduce=switch"), "{refused}");
-    // An allgather sends two blocks of 1 MiB into each group by two ports of 49 GB/s, an all-to-all
-    // four.
+    // In an allgather, two blocks of 1 MiB are sent into each group, by two ports of 49 GB/s; in an
+    // all-to-all, four blocks are.
     let plain = "--topology groups:2x2,inside=7.071,nics=2 --machine nccl:fabric_factor=0.4,byte_us=0.00002041,floor_us=40";
     for (flags, workload, blocks) in [
         (plain, "allgather/uniform:1MiB", 1.0),

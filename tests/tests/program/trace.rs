@@ -22,8 +22,8 @@ fn document(topology: &str, algorithm: &str, workload: &str, more: &[&str]) -> V
     );
     let args = words(&line);
     let output = swapmeet(&[&args, more].concat()).output().unwrap();
-    // The program writes sends without `serde_json`, because there may be millions of them. The
-    // text must be that of `serde_json`.
+    // There may be millions of sends, so the program writes them without `serde_json`. The text
+    // must be the same as that of `serde_json`.
     for line in std::str::from_utf8(&output.stdout).unwrap().lines() {
         let line = line.strip_prefix(',').unwrap_or(line);
         let event = serde_json::from_str::<Value>(line).unwrap_or_default();
@@ -42,7 +42,8 @@ fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().map(|list| list.iter().map(number).collect()).unwrap_or_default()
 }
 
-/// Converts a list of runs of numbers to a set of bits. Each number is first mapped by `to`.
+/// Converts a list of runs of numbers to a set of bits. `to` maps each number to the index of its
+/// bit.
 fn bits(runs: &Value, most: u64, to: impl Fn(u64) -> u64) -> Vec<u64> {
     let mut words = vec![0; most.div_ceil(64) as usize];
     for run in runs.as_array().unwrap() {
@@ -62,7 +63,7 @@ fn replay(document: &Value) -> Totals {
     let mut simulation = Simulation::new(task, Vec::new()).unwrap();
     let mut homes: Vec<u64> = (0..topology.nodes()).collect();
     let (mut grid, mut segments) = (topology.nodes(), 1);
-    // In a schedule of byte counts, data is laid out before the first event.
+    // A schedule of byte counts needs a layout with its units before the first event.
     let events = document["events"].as_array().unwrap();
     if events.iter().any(|event| event["redistribute"].is_object()) {
         let units = ByteCountUnits {
@@ -124,8 +125,8 @@ fn replay(document: &Value) -> Totals {
             }
             let mut sums = HashSet::new();
             for block in event["blocks"].as_array().unwrap() {
-                // Boxes with equal destinations and segments form one send, because a sum is sent
-                // whole.
+                // If boxes have equal destinations and segments, they form one send, because a sum
+                // is sent whole.
                 let value = (block["destinations"].to_string(), block["segments"].to_string());
                 if is_summed && !sums.insert(value) {
                     continue;
@@ -248,8 +249,8 @@ fn one_step_or_one_node_can_be_selected() {
         .stderr(predicate::str::contains("expected a number below 4"));
 }
 
-/// The steps of a rank must not overlap, the parts of its time must add up to the time at which it
-/// ends, and the last end must be the time of the row.
+/// The steps of a rank must not overlap. The parts of its time must add up to the time at which the
+/// rank ends. The last of these times must be the time of the row.
 #[test]
 fn times_of_ranks_add_up_to_the_time_of_the_row() {
     let machine = |more: &str| format!("free:{more},byte_us=0.5,barrier_us=1");
@@ -295,7 +296,8 @@ fn times_of_ranks_add_up_to_the_time_of_the_row() {
     }
 }
 
-/// Two ranks exchange 100 bytes, with 3 µs start-up, a link of 2 µs and 50 µs of transmission.
+/// Two ranks exchange 100 bytes. The start-up is 3 µs, a link takes 2 µs, and the transmission
+/// takes 50 µs.
 #[test]
 fn times_of_ranks_are_printed_as_text() {
     let args =
@@ -406,8 +408,8 @@ const MACHINES: [&str; 5] = [
     "t3d",
 ];
 
-/// Slices must be nested, and their kinds must fill them. The last slice must end at the time of
-/// the row. Each message must have two ends in time.
+/// Slices must be nested, and the slices of the parts must fill the slices that contain them. The
+/// last slice must end at the time of the row. Each message must have two ends in time.
 #[test]
 fn a_perfetto_file_has_the_times_of_the_row() {
     for (machine, algorithm) in

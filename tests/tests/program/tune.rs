@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::tempdir;
 
-/// Runs an all-to-all of this number of bytes per pair or, with a second argument, a broadcast.
+/// An MPI program that runs an all-to-all of this number of bytes per pair or, with a second
+/// argument, a broadcast.
 const PROGRAM: &str = "#include <mpi.h>\n#include <stdlib.h>\nint main(int argc, char **argv) { int n, bytes = argc > 1 ? atoi(argv[1]) : 0; char *out, *in; \
 MPI_Init(&argc, &argv); MPI_Comm_size(MPI_COMM_WORLD, &n); out = calloc(n, bytes); in = calloc(n, bytes); \
 if (argc > 2) MPI_Bcast(out, bytes, MPI_CHAR, 0, MPI_COMM_WORLD); \
 else MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n";
 
-/// On 4 ranks with an expensive start-up, Bruck is fastest up to 512 bytes, then pairwise.
+/// Writes rows for 4 ranks with an expensive start-up. Bruck is the fastest algorithm up to 512
+/// bytes, and pairwise for more.
 fn sweep(folder: &Path) -> String {
     let out = folder.join("sweep.csv").to_str().unwrap().to_owned();
     let mut args =
@@ -27,7 +29,8 @@ fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, S
     (counted.lines().filter(|line| line.starts_with("I\t0\t")).count(), counted)
 }
 
-/// The monitoring of Open MPI counts the messages of rank 0, in a file for each rank.
+/// Runs a program with the monitoring of Open MPI, which writes a file for each rank. Returns the
+/// file of rank 0, with the numbers of its messages.
 fn counts(program: &Path, ranks: u64, args: &[&str], settings: &[&str]) -> String {
     let dir = tempdir().unwrap();
     let counts = dir.path().join("sent");
@@ -56,7 +59,7 @@ fn compiled(folder: &Path) -> PathBuf {
     program
 }
 
-/// Rules that name Bruck's algorithm have a hidden advantage: it is not charged for rearrangement.
+/// Rules that name Bruck's algorithm need a warning, because it was not charged for rearrangement.
 #[test]
 fn rules_of_unequal_charges_have_a_warning() {
     let dir = tempdir().unwrap();
@@ -80,7 +83,7 @@ fn rules_of_unequal_charges_have_a_warning() {
 }
 
 /// On 16 ranks and below 512 bytes, Open MPI 4.1 uses Bruck's algorithm, in which a rank sends to 4
-/// ranks. From 512 bytes on it uses linear_sync, in which a rank sends to all.
+/// ranks. From 512 bytes on, it uses linear_sync, in which a rank sends to all others.
 #[test]
 fn the_default_decisions_of_open_mpi_are_those_in_tune() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -119,7 +122,7 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
     );
     let program = compiled(dir.path());
     let text = std::fs::read_to_string(&rules).unwrap();
-    // The first block size for which pairwise is fastest, times the number of ranks.
+    // The first block size for which pairwise is the fastest, multiplied by the number of ranks.
     let from: u64 = text
         .lines()
         .find_map(|line| line.strip_suffix("# pairwise")?.split(' ').next()?.parse().ok())
@@ -183,7 +186,7 @@ fn rows_without_a_possible_table_are_refused() {
 }
 
 /// In AWS's measurements on four hosts of eight H100 (aws/aws-ofi-nccl 2daf7d3,
-/// src/tuner/nccl_ofi_regions.cpp), small allreduces are trees and large ones are rings.
+/// src/tuner/nccl_ofi_regions.cpp), small allreduces use trees and large ones use rings.
 #[test]
 fn rules_of_a_system_name_trees_and_protocols() {
     let dir = tempdir().unwrap();

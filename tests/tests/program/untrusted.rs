@@ -8,7 +8,8 @@ use swapmeet_results::{Record, Status, read_file};
 use swapmeet_tests::program;
 use tempfile::{TempDir, tempdir};
 
-/// Writes the rows of two algorithms at two sizes. `change` applies to the first algorithm.
+/// Writes the rows of two algorithms at two sizes. `change` is applied to the rows of the first
+/// algorithm.
 fn rows_with(dir: &TempDir, change: impl Fn(&mut Record)) -> PathBuf {
     let path = dir.path().join("rows.csv");
     let run = "run --quiet --topology torus:4x4 --algorithm gen --algorithm pex \
@@ -207,7 +208,7 @@ fn files_next_to_measurements_and_resumed_files_are_read_up_to_a_limit() {
     let message = refused(&["import", data.to_str().unwrap(), "--name", "a", "--out", "-"]);
     let expected = "system_metadata.csv: is a folder or a device, expected metadata of PICO\n";
     assert!(message.ends_with(expected), "{message}");
-    // 4 GiB of zeros, which take no space on the disk.
+    // The file has 4 GiB of zeros, which take no space on the disk.
     let rows = dir.path().join("rows.csv");
     std::fs::File::create(&rows).unwrap().set_len(1 << 32).unwrap();
     let script = "ulimit -v 1048576; exec \"$0\" run --resume --topology ring:4 --algorithm ring \
@@ -224,7 +225,7 @@ fn files_next_to_measurements_and_resumed_files_are_read_up_to_a_limit() {
     assert!(message.ends_with("rows.csv: a row of more than 64MiB, expected less\n"), "{message}");
 }
 
-/// The name of a PICO file contains the name of an algorithm, which becomes a text in rows.
+/// The name of a PICO file contains the name of an algorithm, which the import writes to the rows.
 #[test]
 fn names_in_measurements_are_escaped() {
     let dir = tempdir().unwrap();

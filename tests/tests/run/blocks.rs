@@ -1,4 +1,5 @@
-//! Experiment files whose cases are not a full product, and files of different sweeps.
+//! Experiment files whose cases are not all combinations of their lists, and files of different
+//! sweeps.
 
 use crate::support::swapmeet;
 use std::collections::BTreeSet;
@@ -58,7 +59,8 @@ fn blocks_and_exclusions_select_cases() {
     }
 }
 
-/// Two sweeps without a common topology or algorithm are joined. A missing shard is reported.
+/// Two sweeps that have no topology and no algorithm in common are joined. If a shard is missing,
+/// this is reported.
 #[test]
 fn different_sweeps_are_merged() {
     let dir = tempdir().unwrap();

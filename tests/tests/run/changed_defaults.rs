@@ -1,11 +1,12 @@
-//! Rows of versions with other defaults: every command that mixes or repeats rows names the defaults.
+//! Rows of versions with other defaults. Every command that mixes or repeats rows names the
+//! defaults.
 
 use crate::support::{printed, swapmeet, words};
 use std::path::Path;
 use swapmeet_results::read_file;
 
-/// Writes the rows of a run as version 0.2.0 would have written them: on machines without a
-/// definition, and without the column `rounds`.
+/// Writes the rows of a run as version 0.2.0 would have written them: without definitions of the
+/// machines, and without the column `rounds`.
 fn of_0_2_0(folder: &Path, name: &str, experiment: &str, now: &str) {
     let path = folder.join(name);
     let out = path.to_str().unwrap();

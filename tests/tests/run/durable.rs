@@ -82,7 +82,8 @@ fn a_run_whose_rows_are_truncated_ends_and_can_be_resumed() {
     }
 }
 
-/// Every command that reads rows uses the rest of the file. `--resume` runs the last case again.
+/// Every command that reads rows uses the other rows of the file. `--resume` runs the case of the
+/// incomplete row again.
 #[test]
 fn an_incomplete_last_row_loses_no_other() {
     let run = words("run --topology ring:4 --algorithm bruck --algorithm pex --out cut.csv");
@@ -169,7 +170,8 @@ fn a_power_failure_loses_no_row_of_a_finished_case() {
     swapmeet_process(&case).arg(&alone).assert().success();
     assert_eq!(kept, timeless_rows(&alone));
 
-    // Rows are sorted into a new file, whose entry in its folder must be synchronized, too.
+    // Rows are sorted into a new file. The entry of this file in its folder must be synchronized,
+    // too.
     let out = dir.path().join("other.csv");
     let mut run =
         swapmeet_process(&words("run --quiet --jobs 2 --timeout 2 --topology ring:6 --plugin-dir"));
@@ -223,7 +225,8 @@ fn a_pipe_cannot_be_resumed() {
     assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
 }
 
-/// Rows exceed a limit on the file size, and the help text is written to a full device.
+/// In one case, the rows exceed a limit on the file size. In the other, the help text is written to
+/// a full device.
 #[test]
 fn a_failed_write_is_an_error() {
     let dir = tempdir().unwrap();
@@ -275,7 +278,8 @@ fn a_missing_home_folder_is_ignored() {
     }
 }
 
-/// A program that writes a file removes temporary files of killed programs, not of running ones.
+/// A program that writes a file removes the temporary files of killed programs, but not those of
+/// running programs.
 #[test]
 fn temporary_files_of_killed_programs_are_removed() {
     let dir = tempdir().unwrap();
@@ -298,7 +302,8 @@ fn temporary_files_of_killed_programs_are_removed() {
     assert_eq!(left, [false, false, true, true]);
 }
 
-/// If a file has two names (hard links), replacing it would change only one of them.
+/// If a file has two names (hard links), it is not replaced, because this would change only one of
+/// them.
 #[test]
 fn a_file_with_two_names_is_not_replaced() {
     let dir = tempdir().unwrap();
@@ -318,7 +323,8 @@ fn a_file_with_two_names_is_not_replaced() {
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "both");
 }
 
-/// If the run continued, rows of two different builds would contain the digest of the same build.
+/// If the run continued, rows that were computed by two different builds would contain the digest
+/// of one of them.
 #[test]
 fn a_plugin_rebuilt_during_a_run_runs_no_more_cases() {
     let dir = tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! A failed assertion of the program itself ends the case. The message must not blame the plugin.
+//! If an assertion of the program itself fails, the case ends. The message must not blame the
+//! plugin.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -88,7 +89,8 @@ fn worker() {
 fn a_worker_with_a_failed_assertion_is_replaced() {
     let this = std::env::current_exe().unwrap();
     let name = format!("{}::worker", module_path!().split_once("::").unwrap().1);
-    // The arguments that the program adds for a worker follow `--`, so they only select tests.
+    // The program adds arguments for a worker. They follow `--`, so the test harness only uses them
+    // to select tests.
     let arguments = ["--exact", "--include-ignored", "--nocapture", &name, "--"];
     let command = ["env".into(), format!("{WORKER}=1").into(), this].into_iter();
     let workers = Workers {

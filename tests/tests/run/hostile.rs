@@ -1,4 +1,4 @@
-//! A hostile plugin cannot affect anything outside its process, whichever command loads it.
+//! A hostile plugin cannot affect anything outside of its process, whichever command loads it.
 
 use crate::support::tools::left_out;
 use crate::support::{
@@ -67,12 +67,14 @@ impl Hostile {
             ("SWAPMEET_HOSTILE_MARK", self.path("mark")),
             ("XDG_DATA_HOME", "/nonexistent".into()),
             ("XDG_CONFIG_HOME", "/nonexistent".into()),
-            // Prevent caching, so that each command loads the plugin.
+            // The descriptions of plugins must not be cached, so that each command loads the
+            // plugin.
             ("XDG_CACHE_HOME", "/nonexistent".into()),
         ]
     }
 
-    /// Returns the arguments of `sh` for running the program, with reports on descriptor 9.
+    /// Returns the arguments with which `sh` runs the program, whose plugin writes its reports to
+    /// descriptor 9.
     fn script(&self, line: &str) -> [String; 2] {
         let report = self.path("report");
         let program = program();
@@ -151,14 +153,14 @@ fn in_terminal(hostile: &Hostile) {
     while !is_loaded(&hostile.path("report")) && begin.elapsed() < LONGEST {
         std::thread::sleep(Duration::from_millis(20));
     }
-    // The constructor of the plugin makes all its attempts within this time.
+    // Within this time, the constructor of the plugin makes all its attempts.
     std::thread::sleep(Duration::from_millis(300));
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
 /// The plugin sends 64 MiB to `check` through the socket of its process, and prints terminal
-/// escapes. The main program needs less than 1 GiB of address space.
+/// escapes. The main program must not need 1 GiB of address space.
 #[test]
 fn an_answer_of_check_has_a_limit_and_is_escaped() {
     let dir = tempdir().unwrap();
@@ -182,7 +184,8 @@ fn an_answer_of_check_has_a_limit_and_is_escaped() {
     assert!(!message.contains('\u{1b}'), "{message:?}");
 }
 
-/// The attacks of the other tests succeed here, so it is the sandbox that prevents them.
+/// Without the sandbox, the attacks of the other tests succeed. So it is the sandbox that prevents
+/// them.
 #[test]
 fn without_the_sandbox_the_attacks_succeed() {
     let Some(hostile) = Hostile::new() else { return };
@@ -232,8 +235,8 @@ fn refused_calls_are_named_on_request() {
     assert_eq!(rows(&ring)[0].status, Status::Ok);
 }
 
-/// The kernel follows a link when it adds a rule to the sandbox. A link beside a plugin that has
-/// the name of a library must not open the file or the folder to which it leads.
+/// When the sandbox gets a rule for a path, the kernel follows links. A link next to a plugin that
+/// has the name of a library must not permit access to the file or folder to which it leads.
 #[test]
 fn a_link_beside_a_plugin_opens_no_other_file() {
     let dir = tempdir().unwrap();
@@ -264,7 +267,8 @@ fn a_link_beside_a_plugin_opens_no_other_file() {
     }
 }
 
-/// Resource limits and a sealed file bound memory that `--memory-limit` does not count.
+/// Some memory does not count towards `--memory-limit`. Resource limits and a sealed file bound
+/// this memory.
 #[test]
 fn memory_that_the_limit_does_not_count_is_bounded() {
     let dir = tempdir().unwrap();
@@ -277,7 +281,8 @@ fn memory_that_the_limit_does_not_count_is_bounded() {
     }
 }
 
-/// Threads take cores and places for processes from the cases of other plugins.
+/// The threads would take cores, and places in the limit on processes, from the cases of other
+/// plugins.
 #[test]
 fn a_plugin_with_many_threads_loses_only_its_own_row() {
     let dir = tempdir().unwrap();
@@ -297,7 +302,8 @@ fn a_plugin_with_many_threads_loses_only_its_own_row() {
     }
 }
 
-/// A memory limit counts one worker. Idle workers that have kept their memory must therefore end.
+/// A memory limit applies to one worker. Idle workers that still have their memory must therefore
+/// end.
 #[test]
 fn idle_workers_do_not_add_their_memory() {
     let dir = tempdir().unwrap();
@@ -334,7 +340,8 @@ fn resident_kib(process: &Path) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// A plugin can write a row to the worker's socket. Contradictory or meaningless rows are refused.
+/// A plugin can write a row to the socket of its worker. Rows that are contradictory or meaningless
+/// are refused.
 #[test]
 fn a_forged_row_must_be_plausible() {
     let dir = tempdir().unwrap();
@@ -382,8 +389,9 @@ fn a_forged_row_must_be_plausible() {
     }
 }
 
-/// Other threads call functions of boundary 1.1 during a plan and after its end. The row of that
-/// case may be anything, but the next case of the same plugin must be right.
+/// Other threads of the plugin call functions of version 1.1 of the ABI, during a plan and after
+/// its end. The row of that case may have any values, but the row of the next case of the same
+/// plugin must be right.
 #[test]
 fn calls_from_other_threads_do_not_change_the_next_row() {
     let dir = tempdir().unwrap();

@@ -47,7 +47,8 @@ fn taken_up(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// Costs of 2 and 22 are different machines, although the text `2` is the beginning of `22`.
+/// Machines with a cost of 2 and of 22 are different, although the text `2` is the beginning of
+/// `22`.
 #[test]
 fn a_machine_with_other_costs_is_another_machine() {
     let dir = tempdir().unwrap();
@@ -88,7 +89,7 @@ fn rows_of_a_file_with_any_name_are_resumed() {
     );
 }
 
-/// A plugin that was built again has the same name and version, but may behave differently.
+/// If a plugin was built again, it has the same name and version, but may behave differently.
 #[test]
 fn rows_of_two_builds_are_not_mixed() {
     let dir = tempdir().unwrap();
@@ -126,7 +127,8 @@ fn rows_of_two_builds_are_not_mixed() {
     assert_eq!(compared.matches("\nc-ring (ring-c 0.1.0, sha256:").count(), 2, "{compared}");
 }
 
-/// The code of an earlier version can compute different values, so its rows are not extended.
+/// The code of an earlier version may compute different values, so `--resume` adds no rows to those
+/// of that version.
 #[test]
 fn rows_of_an_earlier_version_are_read_but_not_resumed() {
     let dir = tempdir().unwrap();

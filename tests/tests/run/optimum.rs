@@ -26,10 +26,10 @@ fn sweep(out: &Path, flags: &str) {
     swapmeet(&["run", "--quiet", "--out", out]).args(flags).assert().success();
 }
 
-/// If nodes use all ports, the bisection limits the schedule (Suh & Shin 1998, 3.1.4). On n nodes
-/// whose longest side is N1, n N1 / 4 blocks cross a link of the bisection of a mesh, and n N1 / 8
-/// blocks one of a torus. With one port, a node also has to send n - 1 blocks in sequence, and a
-/// schedule needs log2(n) start-ups instead of one.
+/// In a grid of n nodes whose longest side has N1 nodes, each link of the bisection carries n N1 /
+/// 4 blocks in a mesh, and n N1 / 8 blocks in a torus (Suh & Shin 1998, 3.1.4). If nodes use all
+/// ports, this limits the schedule. With one port, a node also has to send n - 1 blocks in
+/// sequence, and a schedule needs log2(n) start-ups instead of one.
 #[test]
 fn rows_have_the_optimum_of_their_network() {
     let plain = rows(&words(SWEEP));
@@ -79,7 +79,8 @@ fn rows_have_the_optimum_of_their_network() {
     let command: Value = serde_json::from_slice(&command.stdout).unwrap();
     let number = |key: &str| command[key].as_f64().unwrap();
     assert!((number("optimum_us") - first.optimum_us.unwrap()).abs() < 1e-5, "{command}");
-    // The command also runs the algorithms, of which one may be faster than the search.
+    // The command also runs the algorithms. One of them may be faster than the result of the
+    // search.
     let gap = number("upper_us") / number("lower_us") - 1.0;
     assert!((0.0..first.optimum_gap.unwrap() + 1e-5).contains(&gap), "{command}");
 }
@@ -115,8 +116,8 @@ fn files_with_and_without_optimum_are_resumed_merged_and_run_again() {
     swapmeet(&["rerun", paths[2], "--all"]).assert().success();
 }
 
-/// Interrupts two runs: one while the algorithm `flow` searches for a schedule, and one while the
-/// program searches for the optimum. The row of the first case stays.
+/// Two runs are interrupted: one while the algorithm `flow` searches for a schedule, and one while
+/// the program searches for the optimum. The row of the first case is kept.
 #[test]
 fn an_interrupt_ends_a_search() {
     let dir = tempdir().unwrap();
@@ -191,7 +192,7 @@ fn no_algorithm_is_faster_than_the_optimum() {
          broadcast/uniform:256 allgather/uniform:64 reduce/uniform:256 reduce-scatter/uniform:64 \
          allreduce/uniform:1KiB permutation/transpose-2d:64",
     );
-    // One machine of each model, and then those that only the second tier runs.
+    // First one machine of each model, and then the machines that only the second tier uses.
     let mut machines = words(
         "free:byte_us=1,ports=all,injection_byte_us=2 \
          free:byte_us=1,model=store-and-forward,startup_us=3 \

@@ -109,7 +109,7 @@ fn study_in(folder: &Path) {
     );
 }
 
-/// The CSV only has the names and digests of files.
+/// The CSV of the bundle has only the names and digests of the files.
 #[test]
 fn a_bundle_is_repeated_without_the_original_files() {
     let here = tempdir().unwrap();
@@ -136,7 +136,8 @@ fn a_bundle_is_repeated_without_the_original_files() {
     swapmeet(&resumed).current_dir(here.path()).assert().success();
 }
 
-/// `rerun` printed "the same" if no value had changed, although `--resume` refuses such a file.
+/// `--resume` refuses rows whose input file has changed. In an earlier version, `rerun`
+/// nevertheless printed "the same" if no value had changed.
 #[test]
 fn a_changed_input_file_is_reported() {
     let here = tempdir().unwrap();

@@ -28,7 +28,8 @@ fn rows_do_not_depend_on_jobs() {
     }
 }
 
-/// If a run is killed while it starts a child process, the child keeps the lock for a moment.
+/// If a run is killed while it starts a child process, the child holds the lock for a moment
+/// longer.
 #[test]
 fn a_resumed_run_waits_for_a_lock_that_is_held_briefly() {
     let dir = tempdir().unwrap();

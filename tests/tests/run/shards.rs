@@ -43,7 +43,8 @@ fn shards_are_merged_into_one_run_again() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Without the experiment, the order of cases is unknown, so rows stay in the order of files.
+/// If the experiment is not given, the order of cases is unknown, so rows stay in the order of the
+/// files.
 #[test]
 fn merged_rows_are_in_the_order_of_the_experiment_or_the_files() {
     let dir = tempdir().unwrap();
@@ -78,7 +79,7 @@ fn merged_rows_are_in_the_order_of_the_experiment_or_the_files() {
     assert_eq!(place("all.csv"), place("whole.csv"));
 }
 
-/// Files are read twice. A pipe cannot be read twice, so its content is copied first.
+/// `merge` reads files twice. A pipe cannot be read twice, so its content is copied first.
 #[test]
 fn a_shard_from_a_pipe_can_be_merged() {
     let dir = tempdir().unwrap();
@@ -124,7 +125,7 @@ fn slurm_chooses_the_shard() {
         ("SLURM_ARRAY_TASK_MIN", "3"),
     ];
     assert!(output_of(&holes).contains("an array must number its tasks one by one"));
-    // For --array=0,2,3 and --array=0-6:2, the first task, too, finds that a number is missing.
+    // With --array=0,2,3 or --array=0-6:2, a number is missing. The first task must find this, too.
     for (task, last, step) in [("0", "3", "1"), ("2", "3", "1"), ("0", "6", "2")] {
         let count = if step == "1" { "3" } else { "4" };
         let vars =

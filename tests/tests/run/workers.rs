@@ -1,4 +1,4 @@
-//! Whatever a plugin does to its process, the row of every good case is written and right.
+//! Whatever a plugin does to its process, the row of every good case is written, and is right.
 
 use crate::support::tools::left_out;
 use crate::support::{
@@ -59,10 +59,10 @@ const ENDS: [(&str, Status, &str); 27] = [
 fn a_misbehaving_plugin_affects_only_its_own_row() {
     let dir = tempdir().unwrap();
     let Some(file) = torture(dir.path()) else { return };
-    // A good case runs before each bad case, and another one at the end.
+    // There is a good case before each bad case, and another one at the end.
     let names: Vec<String> = (2..ENDS.len() + 3).map(|n| format!("bruck:radix={n}")).collect();
     let asked = names.iter().flat_map(|name| ["--algorithm", name]);
-    // Run them in processes, too, so that the digest of the build is the same.
+    // The good cases are run alone in processes, too, so that the digest of the build is the same.
     let good = rows(
         &["--memory-limit", "256MiB", "--topology", "ring:6"]
             .into_iter()
@@ -96,7 +96,7 @@ fn a_misbehaving_plugin_affects_only_its_own_row() {
     }
 }
 
-/// A case that changes its process does not affect other rows, even if it succeeds.
+/// If a case changes its process, this does not affect other rows, even if the case succeeds.
 #[test]
 fn a_changed_process_serves_no_other_case() {
     let dir = tempdir().unwrap();
@@ -107,7 +107,7 @@ fn a_changed_process_serves_no_other_case() {
     let good = ["gen", "pex-gen", "pairwise", "bruck", "ring", "linear"];
     let alone = rows(&[&common[..], &good.map(|name| ["--algorithm", name]).concat()].concat());
     let bad = ["rounds", "limits", "alarms", "blocks", "threads", "forges"];
-    // All cases run on one worker, which reuses its process if possible.
+    // All cases run on one worker, which reuses its process for several cases if possible.
     let mixed: Vec<&str> = bad
         .iter()
         .zip(good)
@@ -150,7 +150,8 @@ fn the_sandbox_refuses_access() {
     }
     let (secret, mark) = (dir.path().join("secret"), dir.path().join("mark"));
     std::fs::write(&secret, "a secret").unwrap();
-    // Each algorithm attempts one access. If it succeeds, the case fails with this reason.
+    // Each algorithm attempts one forbidden access. If it succeeds, the case fails, with this text
+    // as the reason.
     let reaching = [
         ("writes", "could write a file"),
         ("reads", "could read a file"),
@@ -267,7 +268,7 @@ fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
     );
 }
 
-/// The tables of each paper are computed in a child process. The message names the schedule.
+/// The tables of each paper are computed in a child process. The message must name the schedule.
 #[test]
 fn a_misbehaving_plugin_affects_only_its_reproduction() {
     let dir = tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! What several tests of the bundled plugins need: refusals, closed forms, and messages that were
-//! recorded from the code of other authors.
+//! Functions that several tests of the bundled plugins need, for refusals, closed forms, and
+//! messages that were recorded from the code of other authors.
 
 use swapmeet_sdk::{Algorithm, Rehearsal, RehearsedSend, RehearsedStep};
 
@@ -39,7 +39,7 @@ pub(crate) fn recorded_cases(file: &str) -> Vec<(Vec<&str>, Vec<&str>)> {
     cases.map(|case| (case[0].split(' ').collect(), case[1..].to_vec())).collect()
 }
 
-/// Returns numbers as the recorded files list them.
+/// Formats numbers as the recorded files list them.
 pub(crate) fn joined(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }

@@ -26,7 +26,8 @@ pub(crate) fn has(tools: &[&str]) -> bool {
     })
 }
 
-/// Parses YAML with Python's `yaml`. Prints a line and returns `None` if that is missing.
+/// Parses YAML with Python's module `yaml`. If the module is missing, prints a line and returns
+/// `None`.
 pub(crate) fn yaml(text: &str) -> Option<serde_json::Value> {
     let script = "import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.argv[1])))";
     let python = |args: &[&str]| Command::new("python3").args(args).output();
@@ -39,8 +40,8 @@ pub(crate) fn yaml(text: &str) -> Option<serde_json::Value> {
     Some(serde_json::from_slice(&output.stdout).expect("python3 prints JSON"))
 }
 
-/// Returns a page after a real browser with a window of this width has loaded it. If there is no
-/// browser, prints a line and returns `None`.
+/// Loads a page in a real browser, in a window of this width, and returns the resulting document.
+/// If there is no browser, prints a line and returns `None`.
 pub(crate) fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) -> Option<String> {
     let known = ["chromium", "chromium-browser", "google-chrome"];
     let Some(browser) =
@@ -67,8 +68,8 @@ pub(crate) fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) ->
 }
 
 /// Returns a command that starts this number of ranks. Open MPI stores the state of the job in the
-/// folder `own`. In the default folder, which all jobs of a user share, a job that ends can delete
-/// files of a job that starts.
+/// folder `own`. All jobs of a user would share the default folder, in which a job that ends can
+/// delete files of a job that starts.
 pub(crate) fn mpirun(ranks: u64, own: &Path) -> Command {
     let mut mpirun = Command::new("mpirun");
     mpirun.args(["--allow-run-as-root", "--oversubscribe", "--mca", "orte_tmpdir_base"]).arg(own);

@@ -70,8 +70,8 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
     assert!(by_page.iter().all(|url| url.ends_with("/report.html")), "{by_page:?}");
 }
 
-/// Opens all closed elements, and reports marks outside of their plot, overlapping or too small
-/// texts, and elements that are wider than the page.
+/// Opens all closed elements of the page. Reports marks that are outside of their plot, texts that
+/// overlap or are too small, and elements that are wider than the page.
 const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     document.querySelectorAll("details").forEach(part => part.open = true);
     const wide = document.documentElement.clientWidth;
@@ -104,7 +104,8 @@ const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     document.title = `${figures.length} figures, ${marks} marks, faults: ${faults.join("; ")}.`;
 });</script></body>"#;
 
-/// Four networks, three models, two collectives, seven sizes, and random sizes.
+/// Writes the page of a study of four networks, three models, two collectives, seven sizes, and
+/// random sizes.
 fn study(dir: &TempDir) -> PathBuf {
     static PAGE: LazyLock<String> = LazyLock::new(new_study);
     let page = dir.path().join("report.html");
@@ -133,13 +134,13 @@ fn new_study() -> String {
     std::fs::read_to_string(out).unwrap()
 }
 
-/// Marks must be within their plots, plots within the page, and texts large enough, at the widths
-/// of a telephone, a laptop, a large screen and a sheet of paper.
+/// At the widths of a telephone, a laptop, a large screen and a sheet of paper, marks must be
+/// within their plots, plots within the page, and texts large enough.
 #[test]
 fn plots_fit_in_a_browser_of_any_width_and_on_paper() {
     let dir = tempdir().unwrap();
-    // The test removes the policy that forbids scripts. For paper, it applies the print rules
-    // instead of those for small screens.
+    // The policy of the page forbids scripts, so the test removes it. For paper, the test applies
+    // the print rules instead of those for small screens.
     let page = std::fs::read_to_string(study(&dir)).unwrap();
     let (before, rest) = page.split_once("<meta http-equiv").unwrap();
     let page =

@@ -34,7 +34,7 @@ fn rings(svg: &str) -> Vec<f64> {
     rings.filter_map(|ring| ring.split("cx=\"").nth(1)?.split('"').next()?.parse().ok()).collect()
 }
 
-/// Returns the colour of the last line before the name in the legend.
+/// Returns the colour of the last line that the figure draws before the name in the legend.
 fn colour(svg: &str, name: &str) -> String {
     let (before, _) = svg.rsplit_once(&format!(">{name}</text>")).unwrap();
     before.rsplit_once("<polyline").unwrap().1.split("stroke=\"").nth(1).unwrap()[..7].to_owned()
@@ -54,7 +54,8 @@ fn plotted(rows: &Path, flags: &str) -> (String, String) {
     (std::fs::read_to_string(out).unwrap(), message)
 }
 
-/// The default axis is the number with the most values. Every panel has at least three labels.
+/// The default axis is the number with the most values. Every panel has at least three labels on
+/// it.
 #[test]
 fn curves_over_tokens_have_an_axis_and_crossovers() {
     let dir = tempdir().unwrap();
@@ -65,8 +66,8 @@ fn curves_over_tokens_have_an_axis_and_crossovers() {
     let at = |words: &str| -> Vec<f64> {
         texts.iter().filter(|(_, text)| text == words).map(|(x, _)| *x).collect()
     };
-    // There is a panel for each network and skew. The title of the figure has what all panels
-    // share, and that of a panel its own settings.
+    // There is a panel for each network and skew. The title of the figure has the settings that all
+    // panels share, and the title of a panel has its own settings.
     for skew in ["skew=0", "skew=1"] {
         assert_eq!(at(&format!("torus:4x4x2, {skew}")).len(), 1, "{texts:?}");
         assert_eq!(at(&format!("dragonfly:4x4x2, {skew}")).len(), 1, "{texts:?}");
@@ -76,7 +77,8 @@ fn curves_over_tokens_have_an_axis_and_crossovers() {
     assert_eq!(at("tokens").len(), 4, "{texts:?}");
     let ticks = ["1", "8", "64"].map(at);
     assert!(ticks.iter().all(|ticks| ticks.len() == 4), "{ticks:?}");
-    // A ring is at the position of the value in the text. Both axes of this page are logarithmic.
+    // A ring that marks a crossover is at the position that the text states. Both axes of this page
+    // are logarithmic.
     let crossovers: Vec<(String, f64)> = message
         .lines()
         .filter_map(|line| {
@@ -104,15 +106,17 @@ fn numbers_of_other_specs_are_axes() {
     assert_eq!(texts(&svg).iter().filter(|(_, text)| text == "skew").count(), 3);
     let (svg, _) = plotted(&rows, "winners --axes tokens,skew");
     assert!(svg.contains(">skew<") && svg.contains(">tokens<"), "{svg}");
-    // The map of each network has a row for skew 0, which no spec states, and for skew 1.
+    // The map of each network has a row for skew 1, and one for skew 0, the default, which no spec
+    // states.
     let rows_of_skew = |value: &str| texts(&svg).iter().filter(|(_, text)| text == value).count();
     assert_eq!((rows_of_skew("0"), rows_of_skew("1")), (2, 4), "1 is also a number of tokens");
-    // The figure's title has what both maps share, except the model, which the machine implies.
+    // The title of the figure has what both maps share. It leaves out the model, which follows from
+    // the machine.
     let common = "moe:experts=32,top=4,bytes=2KiB, slingshot-11:startup_us=2";
     for title in [common, "torus:4x4x2", "dragonfly:4x4x2"] {
         assert_eq!(texts(&svg).iter().filter(|(_, text)| text == title).count(), 1, "{title}");
     }
-    // A cell is white with a border where the fastest algorithm is not told apart from others.
+    // A cell is white with a border if the fastest algorithm cannot be told apart from others.
     let data = rows.with_extension("cells.csv");
     drawn(&rows, &data, &["winners", "--axes", "tokens,skew"]);
     let mut cells = csv::Reader::from_path(data).unwrap();
@@ -130,7 +134,8 @@ fn numbers_of_other_specs_are_axes() {
     };
     let values = texts(&svg).iter().filter(|(_, text)| is_value(text)).count();
     assert!(values >= 2 * 3 * 6, "{values} values: {:?}", texts(&svg));
-    // In a column of a journal, either all cells have room for their values or none shows it.
+    // At the width of a column of a journal, either all cells have room for their values, or no
+    // cell shows its value.
     let (narrow, _) = plotted(&rows, "heat --axes workload,algorithm --width 84mm --font 10pt");
     let shown = texts(&narrow).iter().filter(|(_, text)| is_value(text)).count();
     assert!(shown <= 5, "the legend has five values: {:?}", texts(&narrow));
@@ -226,7 +231,8 @@ fn the_summary_fits_on_a_screen_and_the_table_has_all_tokens() {
         ("moe:experts=32,top=4,bytes=2KiB", "1"),
         "{by}"
     );
-    // Algorithms without the parameter are not compared by it. There are 12 cases of four others.
+    // If an algorithm does not have the parameter, it is not compared by it. There are 12 cases of
+    // four such algorithms.
     let by = compare("--by window");
     assert!(by.contains("note: not compared: 48 cases without window"), "{by}");
     assert_eq!(by.lines().filter(|line| line.contains("tokens=")).count(), 12, "{by}");

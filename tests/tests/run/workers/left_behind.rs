@@ -1,5 +1,6 @@
-//! The output of plugins and the processes that they start do not delay a run. The program shows a
-//! limited number of lines. The processes end with their worker, even if the program is killed.
+//! The output of plugins, and the processes that plugins start, do not delay a run. The program
+//! shows a limited number of lines. The processes end together with their worker, even if the
+//! program is killed.
 
 use crate::support::{compile_c, swapmeet, swapmeet_process, torture, words};
 use std::path::Path;
@@ -25,7 +26,7 @@ fn running(mark: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The program cannot notify its workers if it is killed.
+/// A program that is killed cannot notify its workers.
 #[test]
 fn a_killed_program_ends_its_workers_and_their_children() {
     let dir = tempdir().unwrap();
@@ -56,7 +57,8 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// A plugin prints 40,000 lines per case. For each case, the program shows the first 19 lines and a
-/// note, but at most 1,000 lines per run. A message states how many more are omitted.
+/// note, but it shows at most 1,000 lines per run. A message states how many more lines are
+/// omitted.
 #[test]
 fn output_of_plugins_is_limited_and_counted() {
     let dir = tempfile::tempdir().unwrap();

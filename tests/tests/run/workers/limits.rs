@@ -51,8 +51,8 @@ fn a_lower_limit_of_the_system_is_kept() {
     assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Ok, ""));
 }
 
-/// None of the plugin's code runs, so the status is not `crashed`. If its description was read
-/// before, with more memory, its cases have rows; otherwise the program ends before any case.
+/// No code of the plugin runs, so the status is not `crashed`. If the plugin's description was read
+/// before, with more memory, its cases have rows. Otherwise, the program ends before any case.
 #[test]
 fn a_plugin_larger_than_the_limit_is_an_error() {
     let dir = tempdir().unwrap();
@@ -60,7 +60,7 @@ fn a_plugin_larger_than_the_limit_is_an_error() {
     else {
         return;
     };
-    // The description of a file that was changed in the last two seconds is not stored.
+    // If a file was changed in the last two seconds, its description is not stored.
     std::thread::sleep(Duration::from_secs(3));
     let file = file.to_str().unwrap();
     let reason = format!("{file}: not a library that can be loaded: ");
@@ -92,7 +92,8 @@ fn a_plugin_larger_than_the_limit_is_an_error() {
     }
 }
 
-/// A worker that cannot start says nothing about the cases, so a run with `--resume` runs them.
+/// If a worker cannot start, this says nothing about the cases. They get no row, so that `--resume`
+/// runs them.
 #[test]
 fn cases_without_a_worker_get_no_row() {
     let registry = swapmeet_tests::bundled_plugins();
@@ -149,7 +150,7 @@ fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_
     drop(batch());
 }
 
-/// A job needs file descriptors for its workers.
+/// Each concurrent job needs file descriptors for its workers.
 #[test]
 fn few_open_files_make_fewer_jobs_and_no_failed_rows() {
     let dir = tempdir().unwrap();

@@ -41,8 +41,8 @@ fn messages_have_a_maximum_size() {
     }
 }
 
-/// The description of a plugin file has 16 MB of numbers, for which the main program must not need
-/// more than 256 MiB of address space.
+/// The description of a plugin file has 16 MB of numbers. The main program must not need more than
+/// 256 MiB of address space to parse it.
 #[test]
 fn a_description_is_parsed_within_a_limit() {
     let dir = tempdir().unwrap();
