@@ -152,8 +152,7 @@ struct Assignable {
     distance: [usize; 2],
 }
 
-/// Returns the cycle (0 or 1) of each item. If it has room, this is the cycle with the nearer
-/// collector.
+/// Returns the cycle (0 or 1) of each item: the cycle with the nearer collector, if there is room.
 fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
     // `share` serves the last items first, so items with the largest difference of distances are
     // last.

@@ -56,10 +56,10 @@ impl Algorithm for ReTri {
     }
 }
 
-/// Returns a digit (-1, 0 or 1) for each distance on a ring of `n` ranks. If a distance is `weight
-/// * t` forwards or backwards, whichever gives the smaller t, the digit is the lowest one of t in
-/// balanced ternary. t has at most `left` digits. If the distance is counted backwards, the digit
-/// is negated.
+/// Returns a digit (-1, 0 or 1) for each distance on a ring of `n` ranks. Forwards or backwards, a
+/// distance is `weight * t`; t is the smaller of the two numbers, and has at most `left` digits.
+/// The digit is the lowest one of t in balanced ternary. If the distance is counted backwards, the
+/// digit is negated.
 pub fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
     for t in (1..=(3_u64.pow(left) - 1) / 2).rev() {

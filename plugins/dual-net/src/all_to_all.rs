@@ -83,9 +83,9 @@ fn plan(
         }
     }
     // If the two types of the highest level are exchanged, partners are mapped to partners and
-    // clusters to clusters. A shift along one axis does not do this: the partner of (t, c, x) is (1
-    // - t, x, c), so a shift of the clusters of one type would have to shift the nodes within the
-    // clusters of the other.
+    // clusters to clusters. A shift along one axis does not do this. The partner of (t, c, x) is
+    // (1 - t, x, c), so a shift of the clusters of one type would have to shift the nodes within
+    // the clusters of the other.
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);

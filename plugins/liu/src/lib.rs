@@ -16,8 +16,7 @@
 //! verifies that all bytes for a destination arrive, without their origins. Every stage is a phase.
 //! It begins with a rearrangement, because nodes compose their messages in the send buffer. Under
 //! the model `flat`, it also begins with a barrier. The data that a node has for itself is a
-//! message in the
-//! paper and a local copy here.
+//! message in the paper and a local copy here.
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set,

@@ -6,10 +6,9 @@
 //! Nodes exchange at the distances D = 2^(d-1), 2^(d-2), etc. to 1, once along their row and once
 //! along their column. Of every 2 D columns in a row, only one pair of nodes can exchange at a
 //! time, and likewise in a column. Therefore "some pairs of nodes perform the horizontal exchange
-//! first,
-//! while others perform the vertical exchange first". Let r and c be the row and column of a node,
-//! modulo D. The node exchanges along its row in step (r + c) mod D of this distance, and along its
-//! column D/2 steps later. Each distance takes D steps, except that D = 1 takes two.
+//! first, while others perform the vertical exchange first". Let r and c be the row and column of a
+//! node, modulo D. The node exchanges along its row in step (r + c) mod D of this distance, and
+//! along its column D/2 steps later. Each distance takes D steps, except that D = 1 takes two.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};

@@ -253,8 +253,8 @@ impl Matrix {
     pub const MAX_NODES: u64 = 8192;
     /// The largest number of nodes if most sizes are 0. A buffer of one row then takes 512 KiB.
     const MAX_SPARSE_NODES: u64 = 1 << 16;
-    /// If there are more than [`Matrix::MAX_NODES`] nodes, the largest number of sizes that are not
-    /// 0. They take 200 MB.
+    /// The largest number of sizes that are not 0, if there are more than [`Matrix::MAX_NODES`]
+    /// nodes. So many sizes take 200 MB.
     const MAX_PAIRS: usize = 1 << 24;
     /// Up to this number of nodes all sizes are stored, which is faster and takes at most 32 MiB.
     const ALWAYS_DENSE: u64 = 2048;
