@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for distance in 1..nodes {
         simulation.step()?;
         for from in 0..nodes {
-            // Send the block for `to`, which each node holds exactly once, directly to `to`.
+            // Each node holds one block for `to`, and sends it directly to `to`.
             let to = (from + distance) % nodes;
             let (origins, destinations) = (NodeSet::One(from), NodeSet::One(to));
             let rule = Rule { origins, destinations, strict: true, ..Rule::new(from, to) };

@@ -1,6 +1,6 @@
 //! Measures the search for schedules. `cargo bench --bench synthesis` prints a line for each
-//! network, or for the networks whose names contain an argument. It has the number of steps of the
-//! schedule, its excess over a lower bound, and the processor time and memory of the plan. For an
+//! network, or for the networks whose names contain an argument. The line has the number of steps of
+//! the schedule, its excess over a lower bound, and the processor time and memory of the plan. For an
 //! allgather, the bound is the number of blocks that a node receives, divided by the number of its
 //! links. Otherwise, it is the certified lower end of the optimum. The host of this benchmark only
 //! counts steps. Each row is measured in its own process, because the kernel reports only the peak
