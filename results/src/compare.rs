@@ -185,7 +185,8 @@ pub struct Group {
     pub no_baseline: String,
     /// The fastest algorithm. Those tied with it are known only after p-values were corrected.
     pub winner: Option<Arc<Winner>>,
-    /// Comparisons of other algorithms with the fastest one, until p-values are corrected.
+    /// The comparisons of the other algorithms with the fastest one. They are kept until their
+    /// p-values are corrected; then `winner` has their results, and the list is empty.
     #[serde(skip)]
     rivals: Vec<Rival>,
     /// The lines, in ascending order of time. Lines without a time are at the end.

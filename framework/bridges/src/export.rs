@@ -353,8 +353,8 @@ impl Exporter {
         if from == to || bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
-        // Steps without messages are not exported, so `send.after` becomes the exported step's
-        // number.
+        // Steps without messages are not exported and get no number. So `send.after`, a step of the
+        // schedule, is replaced by the number of exported steps up to this step.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
         // Messages between the same nodes on the same route are merged.
         let Step { number, messages, .. } = &mut self.step;

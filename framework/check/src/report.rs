@@ -102,7 +102,9 @@ impl fmt::Display for Report {
             None => writeln!(f, "{}", self.file)?,
         }
         self.findings_of(f, "")?;
-        // Findings about tables are listed once, because they do not depend on parameters.
+        // Findings about the entry of an algorithm in the plugin's table have its name without
+        // parameters. They are listed here if the algorithm was examined under no such name, for
+        // example because the user gave parameters.
         for name in self.about.iter().flat_map(|about| &about.algorithms).map(|a| &a.name) {
             if self.algorithms.iter().all(|examined| examined.algorithm != *name) {
                 self.findings_of(f, name)?;

@@ -197,6 +197,7 @@ struct Solver<'a, D> {
     best: Vec<u32>,
 }
 
+/// The tree of shortest paths of the source whose flow is being changed.
 struct Tree {
     /// For each vertex, the amount that it and all its descendants in the tree receive.
     below: Vec<f32>,

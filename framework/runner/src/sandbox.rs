@@ -1,7 +1,7 @@
 //! The interface of the sandbox for processes that run plugins; [`crate::system`] implements the
 //! sandbox. A process in the sandbox can read the files of its cases and reply to its parent. It
 //! cannot write other files, start programs, open sockets, signal other processes or gain
-//! permissions. The sandbox protects against accidents: a malicious plugin still controls its
+//! permissions. The sandbox protects only against accidents: a malicious plugin still controls its
 //! replies (`docs/abi.md`).
 
 use std::fmt;

@@ -273,8 +273,8 @@ mod tests {
     }
 
     /// The first eight algorithms differ in colour, and the first twelve in colour and mark. The
-    /// distance is that in red, green and blue, of which a person with normal vision can tell about
-    /// 40 apart on a terminal.
+    /// distance of two colours is that of their red, green and blue values. On a terminal, a person
+    /// with normal vision can tell two colours apart if their distance is about 40 or more.
     #[test]
     fn the_first_algorithms_can_be_told_apart() {
         for theme in THEMES.iter().filter(|theme| theme.has_colours()) {

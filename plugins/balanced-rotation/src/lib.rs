@@ -1,7 +1,7 @@
 //! The cycles along which a rotation of a torus by 90 degrees moves the blocks. C. C. Spencer's
 //! thesis (1994) moves blocks along concentric squares ([`Square`]). Every node lies on two
 //! squares, and its block moves along one of them. The thesis states that more of the nodes should
-//! use the shorter square, so that no link is used more than n/4 times, where n is the number of
+//! use the shorter than the longer square, so that no link is used more than n/4 times, where n is the number of
 //! nodes of a row (section 4.4.2, formula 4.22). It shows one such choice (Fig. 4.12), but no rule.
 //!
 //! By formula 4.22 the time is `(2 log_(2q+1)(n/4q) + 1) alpha + (3n + n/4q - 4) delta + (n/4 +

@@ -21,9 +21,10 @@
 //! which the thesis prints the factor of the gossip.
 //!
 //! Remarks on the thesis:
-//! * The thesis uses k = q with all ports, and "q = about k/2" with one port. With one port and k =
-//!   2q, however, a link carries q + 1 circuits in phase 1. For q circuits, k can be at most 2q -
-//!   2, or 2q - 1 if this divides n. The plugin chooses the divisor of n with the fewest rounds,
+//! * The thesis uses k = q with all ports, and "q = about k/2" with one port. With one port and
+//!   k = 2q, however, a link carries q + 1 circuits in phase 1 if n/k is even. So that a link
+//!   carries at most q circuits, an even k can then be at most 2q - 2, and an odd k at most 2q - 1.
+//!   If n/k is odd, k can be at most q. The plugin chooses the divisor of n with the fewest rounds,
 //!   unless the user sets `cycles=K`. With k = 1, which q = 1 implies, the cycle is not divided.
 //! * If n is even, the block for the opposite node is sent forwards only, so that the last round
 //!   has half as many blocks. Formulas 3.5 to 3.9 send it in both directions or leave this open.

@@ -144,8 +144,8 @@ impl Figure {
         format!("swapmeet{}", self.names.iter().position(|known| known == name).unwrap_or_default())
     }
 
-    /// Returns the lines of a curve, and its points with error bars. A line has several pieces if
-    /// the times between its points are curved on the axes. If all points have the same x, `place`
+    /// Returns the lines of a curve, and its points with error bars. On a logarithmic axis, the line
+    /// between two points is curved, so it is drawn as several straight pieces. If all points have the same x, `place`
     /// is the x at which they are drawn.
     fn plotted(&self, curve: &Curve, place: Option<f64>, paper: &Paper) -> String {
         let row = |p: &Point| {

@@ -9,7 +9,8 @@ use indexmap::{IndexMap, IndexSet};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// Returns rows by group. Groups are in the order of their first rows, rows in that of the files.
+/// Returns the numbers of the rows of each group. The groups are in the order of their first rows.
+/// The rows of a group are in the order in which they were read from the files.
 pub(super) fn group_rows(all: &ComparedRows, by: By) -> Vec<Vec<u32>> {
     let mut kinds: IndexSet<Setting<Cow<'_, str>>> = IndexSet::new();
     let kind_of: Vec<usize> =

@@ -122,8 +122,6 @@ const SEARCHED: u64 = 16;
 const FIRST_TIER: [u64; 2] = [18, 9];
 
 pub(super) struct MatrixProblem<'a> {
-    /// The number of the problem among those of its algorithm, from 0.
-    pub number: usize,
     pub algorithm: &'a Arc<Algorithm>,
     pub topology: &'a Arc<Network>,
     pub workload: &'a Workload,

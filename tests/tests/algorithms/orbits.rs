@@ -62,8 +62,7 @@ fn rows(
 /// Calls `compare` with the rows of both kinds of planning. Returns the number of rows that were
 /// verified on fewer nodes than with full planning. Choices of parameters are tried only on the
 /// topologies that most algorithms support. A schedule that is planned for all nodes anyway is
-/// compared on the first machine only. Otherwise, the machines are divided into `turns` parts, and
-/// each problem is compared on the next one of these parts.
+/// compared on the first machine only.
 pub(super) fn compare(
     problem: &MatrixProblem<'_>,
     mut compare: impl FnMut(&str, &Record, &Record),
@@ -76,14 +75,11 @@ pub(super) fn compare(
     let on = (topology, workload);
     let mut auto = rows(algorithm, params, on, ProofScope::Auto, &PARSED[..1]);
     let is_full = auto[0].status == Status::Ok && auto[0].proved_on == Some(topology.nodes());
-    // The second term shifts the turns, so that a workload does not always get the same machines.
-    let turn = (problem.number + problem.number / turns) % turns;
-    let of_turn = PARSED.iter().skip(turn).step_by(turns);
-    let machines: Vec<Arc<Machine>> =
-        if is_full { first.to_vec() } else { of_turn.cloned().collect() };
-    let auto =
-        if is_full { auto } else { rows(algorithm, params, on, ProofScope::Auto, &machines) };
-    let full = rows(algorithm, params, on, ProofScope::Full, &machines);
+    let machines = if is_full { &PARSED[..1] } else { &PARSED[..] };
+    if !is_full {
+        auto = rows(algorithm, params, on, ProofScope::Auto, machines);
+    }
+    let full = rows(algorithm, params, on, ProofScope::Full, machines);
     assert_eq!(full.len(), auto.len());
     let mut reduced = 0;
     for ((full, auto), machine) in full.iter().zip(&auto).zip(machines) {

@@ -467,8 +467,9 @@ fn a_wrong_schedule_is_shown_up_to_the_fault() {
     assert!(none.status.success() && !out.exists());
 }
 
-/// In each pane, measures the share of the width of the canvas that the network fills, and the
-/// height of the highest bar, which is that of the longest step of both schedules.
+/// For each pane, measures in percent how much of the width of its canvas the network fills, and how
+/// much of the height of its canvas the highest bar fills. All panes have one scale for bars, that of
+/// the longest step of both schedules.
 const MEASURE: &str = r#"<script>addEventListener("load", async () => {
     while (document.getElementById("player").hidden) await new Promise((done) => setTimeout(done, 10));
     const extent = (canvas, axis) => {

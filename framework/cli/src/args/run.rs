@@ -60,8 +60,8 @@ pub(crate) struct TuiArgs {
     #[command(flatten)]
     pub cases: CaseArgs,
     /// Open result files, including measured ones. Their cases run only on request. If the first
-    /// file is a log of nccl-tests, rccl-tests, OSU or IMB, show it beside the times that its
-    /// --system should reach (see `swapmeet explain`).
+    /// file is a log of nccl-tests, rccl-tests, OSU or IMB, show it beside the times that the
+    /// system of --system should reach (see `swapmeet explain`).
     #[arg(value_name = "ROWS.csv")]
     pub rows: Vec<PathBuf>,
     /// Follow result files that other runs still write, such as shards. Can be repeated.

@@ -161,9 +161,9 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
             parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
         within.map(apart).sum::<u64>() + again as u64
     };
-    // If n is even, the sets of `n / 2` vertices without the last vertex are all cuts, because the
-    // sides are interchangeable. If n is odd or there are one-way links, the sides are not
-    // interchangeable, so sets with the last vertex are tried, too.
+    // If n is even and all links are two-way, it is enough to try the sets of `n / 2` vertices
+    // without the last vertex, because a set and its complement have the same cut. If n is odd or
+    // there are one-way links, the sets with the last vertex are tried, too.
     let is_two_way = (0..n).all(|v| (0..n).all(|w| (out[v] >> w & 1) == (out[w] >> v & 1)));
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1 || !is_two_way).then(|| {

@@ -265,8 +265,8 @@ fn mixed(a: u64, b: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Returns the factor of an image. It is odd, so different numbers have different products modulo
-/// 2^64.
+/// Returns the factor for the fingerprints of the nodes that are images under a group element. It is
+/// odd, so different fingerprints still differ after the multiplication modulo 2^64.
 fn factor(element: u64) -> u64 {
     mixed(element, 0x2545_f491_4f6c_dd1d) | 1
 }

@@ -1,5 +1,6 @@
 //! A schedule after its first step has begun. The data of each send is put in flight immediately.
-//! The messages of a step are measured at its end.
+//! At the end of each step, the statistics of its messages are computed: loads, hops, and the traffic
+//! of nodes and links.
 
 use super::Task;
 use crate::delivery::boxes::{BitLayout, Layout};

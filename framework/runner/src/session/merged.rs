@@ -252,8 +252,8 @@ fn plan_job(
         }
         let mut planned = checked_plan(&job.algorithm, (&task, inputs), limit, listeners, report);
         if has_several {
-            // The schedules of the other communicators are images of the verified one, so their
-            // nodes count as compared.
+            // Only the schedule of one communicator is planned and verified. Those of the others are
+            // images of it, so their nodes count as compared with their plans, too.
             planned.compared_on *= task.communicators.as_ref().map_or(1, |all| all.count());
         }
         *requested = planned.requested;

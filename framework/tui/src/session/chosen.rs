@@ -372,8 +372,8 @@ impl Chosen {
         Ok(words.join(" "))
     }
 
-    /// Returns the selected specs of a list that apply: without a selected topology, no machine
-    /// does, because systems have their own.
+    /// Returns the selected specs of a list that apply. If systems but no topologies are selected,
+    /// no selected machine applies, because every system has its own machine.
     pub(crate) fn applying(&self, kind: ListKind) -> impl Iterator<Item = &str> {
         let is_unused = kind == ListKind::Machines
             && self.selected(ListKind::Topologies).next().is_none()

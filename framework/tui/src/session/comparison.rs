@@ -209,9 +209,9 @@ impl Compared {
         others.map(|line| line.stats.algorithm.as_str()).collect()
     }
 
-    /// States why the fastest algorithm of a group is faster than the next slower one: the largest
-    /// differences between the parts of their times. If these are clearly more than the lead, also
-    /// states the largest part that it has in addition.
+    /// States why the fastest algorithm of a group is faster than the next slower one: the one or
+    /// two largest differences between the parts of their times. If their sum is more than 1.1 times
+    /// the lead, also states the part in which the fastest algorithm is most behind.
     pub(crate) fn why(&self, group: usize) -> Option<String> {
         let lines = self.lines_of(group);
         let first = lines.first()?;

@@ -8,8 +8,8 @@
 //! The data of several adjacent diagonals (nodes with the same sum of signed coordinates) is
 //! collected in the nodes of one of them, the collectors. With all ports, each message is split
 //! into d segments, one for each dimension of the collection. With one port, whole messages are
-//! collected along the first dimension. Then circuits lead from the collectors to their images (the
-//! destinations of their blocks), in one or two rounds. Images of neighbours along a permuted
+//! collected along the first dimension. Then a circuit leads from each collector to its image (the
+//! destination of the collector's own block), in one or two rounds. Images of neighbours along a permuted
 //! dimension are neighbours, so the distribution can use the images of the collection's circuits.
 
 use super::affine::Affine;

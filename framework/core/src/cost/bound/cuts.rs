@@ -137,7 +137,7 @@ fn at_nodes(task: &Task, demand: &Demand<'_>, root: u64, busiest: f64) -> f64 {
     let rank = task.communicators.as_ref().map_or(root, |all| all.rank(0, root));
     let at_root = topology.links_from(rank).map_or(0.0, |n| out.max(into) / n as f64);
     // It is unknown which node is the busiest. It is assumed to be the node with the most links, so
-    // the bound may be too low.
+    // the bound may be lower than necessary, but it is still valid.
     let most = topology.degree().or_else(|| {
         let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
         listed.filter_map(|node| topology.links_from(node)).max()

@@ -509,10 +509,11 @@ mod tests {
         of(topology, machine, steps).parts.total()
     }
 
-    /// In an allreduce, data goes 2(n - 1) hops around a ring of d groups of g ranks. If g is at
-    /// least 3, 2d of these hops are between groups. Every rank sends 2(n - 1)/n of the vector. The
-    /// closed form is that of rings in NCCL's `src/graph/tuning.cc`, which counts 2(d - 1) hops
-    /// between groups.
+    /// In an allreduce, data goes 2(n - 1) hops around a ring of d groups of g ranks: two rounds
+    /// without two consecutive hops. If g is at least 3, these two hops can be within a group, so
+    /// the slowest data crosses 2d boundaries of groups (none if d is 1). Every rank sends
+    /// 2(n - 1)/n of the vector. NCCL's `src/graph/tuning.cc` has the same closed form for rings,
+    /// but counts only 2(d - 1) hops between groups.
     #[test]
     fn a_ring_pays_the_start_up_between_groups_only_at_boundaries() {
         let machine = "startup_us=2,outside_startup_us=30,byte_us=0.5";

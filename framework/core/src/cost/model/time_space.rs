@@ -220,9 +220,9 @@ impl<T: Time> RankClock<T> {
         }
     }
 
-    /// Advances this clock to the time and the critical path of `to`, which can be that of an
-    /// awaited message. In the record, the wait consists of `phases` (kinds with their ends in µs)
-    /// and, until `to`, a phase of the kind `last`.
+    /// Sets this clock, with its critical path, to `to`, which can be the clock of an awaited
+    /// message. If there is a time-space record, it gets the wait as `phases` (kinds with their ends
+    /// in µs), and then a phase of the kind `last` until `to`.
     pub(super) fn follow(
         &mut self,
         to: Clock<T>,

@@ -149,8 +149,8 @@ impl TokenExchange {
             + held[start..]
                 .partition_point(|p| (p.class as usize) < tokens.class_index(last + 1, 0));
 
-        // Put the selected pieces in flight. All pieces of a class are one value, whose load is
-        // counted once.
+        // Put the selected pieces in flight. In a combine, the pieces of one class that a node holds
+        // are terms of one partial sum, so the load of the class is counted once.
         let (first, selected) = (in_flight.len(), selection.elements());
         let (mut found, mut load, mut latest_arrival) = (0, 0, 0);
         let (mut at, mut kept) = (start, start);

@@ -310,8 +310,8 @@ impl Valiant {
                 (*count, *sum) = (*count + 1, *sum + u128::from(load));
             }
         }
-        // The sums in `on` are the expected numbers and loads, multiplied by the number of
-        // intermediate vertices.
+        // The sums in `on` are the expected number of messages and the expected load of each link,
+        // multiplied by the number of intermediate vertices.
         let mut on = vec![(0_u64, 0_u128); self.network.link_slots() as usize];
         for ((node, kind), (count, load)) in ends {
             for (link, times) in &self.half(node, kind).links {

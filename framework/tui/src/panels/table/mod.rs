@@ -317,7 +317,7 @@ fn state(
     }
 }
 
-/// Draws the progress of the run in the first row.
+/// Draws the progress of the run in the first row. Returns the number of used rows, 0 or 1.
 fn progress(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
     let tally = session.queue.tally();
     if !session.queue.is_busy() || area.height < 4 || area.width < 20 {
