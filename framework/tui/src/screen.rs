@@ -99,27 +99,19 @@ fn progress(app: &App) -> Vec<String> {
 fn views(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     let roomy = area.width >= SPLIT_SIZE.0 && area.height + 2 >= SPLIT_SIZE.1;
     if app.expanded || !roomy {
-        return view(painter, app, app.active, area);
+        return app.draw_view(painter, app.active, area);
     }
     let (left, right) = (app.active.min(app.companion), app.active.max(app.companion));
     let halves = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).split(area);
-    view(painter, app, left, halves[0]);
-    view(painter, app, right, halves[1]);
+    app.draw_view(painter, left, halves[0]);
+    app.draw_view(painter, right, halves[1]);
 }
 
 /// Draws one view or overlay, given by its number, into an area.
 pub fn draw_panel(frame: &mut Frame<'_>, app: &mut App, number: usize, area: Rect) {
     let mut clicks = ClickMap::default();
     let mut painter = Painter::new(frame, &mut clicks, app.appearance.theme);
-    view(&mut painter, app, number, area);
-}
-
-pub(crate) fn view(painter: &mut Painter<'_, '_>, app: &mut App, number: usize, area: Rect) {
-    painter.begin(number, number == app.current(), area);
-    let panel = app.views[number].panel_mut();
-    panel.draw(painter, &app.session, area);
-    painter.end();
-    panel.list_mut().page = usize::from(area.height.saturating_sub(2));
+    app.draw_view(&mut painter, number, area);
 }
 
 /// Draws the message, key hints, and the progress if it has no room next to the tabs.

@@ -45,7 +45,7 @@ fn check(holds: bool, what: &str) {
     assert!(holds, "{what}");
 }
 
-const LINE: u32 = line!() - 4;
+const LINE: u32 = line!() - 3;
 
 fn assert_reported(row: &Record, message: &str, line: u32) {
     let place = format!("session/assertion_tests.rs:{line})");

@@ -232,6 +232,15 @@ impl App {
         }
     }
 
+    /// Draws a view or overlay, given by its number, into an area.
+    pub(crate) fn draw_view(&mut self, painter: &mut Painter<'_, '_>, number: usize, area: Rect) {
+        painter.begin(number, number == self.current(), area);
+        let panel = self.views[number].panel_mut();
+        panel.draw(painter, &self.session, area);
+        painter.end();
+        panel.list_mut().page = usize::from(area.height.saturating_sub(2));
+    }
+
     /// Returns the number of the overlay or view that handles keys.
     pub(crate) fn current(&self) -> usize {
         self.overlay.map_or(self.active, |overlay| panels::VIEWS + overlay as usize)

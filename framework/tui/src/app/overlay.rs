@@ -31,7 +31,7 @@ pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     if let Some(overlay) = app.overlay {
         let place = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
         painter.clear(place);
-        crate::screen::view(painter, app, VIEWS + overlay as usize, place);
+        app.draw_view(painter, VIEWS + overlay as usize, place);
     }
     if let Some(prompt) = &app.prompt {
         line(painter, app, prompt, area);
