@@ -261,7 +261,7 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     }
     let (mut child, mut writer, mut screen) = start(command, folder.path(), columns, rows);
 
-    screen.wait_for(if jobs > 0 { "running" } else { "done:" });
+    screen.wait_for(if jobs > 0 { "/200 cases" } else { "done:" });
     std::thread::sleep(Duration::from_secs(1));
     let mut times = Vec::new();
     for (key, panel) in PANELS.iter().cycle().take(KEYS) {
