@@ -215,7 +215,10 @@ impl Chosen {
             ListItem::Suggestion(suggestion) if suggestion.ready => {
                 Some((suggestion.prefill.clone(), false))
             }
-            _ => None,
+            ListItem::Suggestion(_)
+            | ListItem::Setting(_)
+            | ListItem::ExperimentFile(_)
+            | ListItem::Collective(..) => None,
         };
         let specs: Vec<(String, bool)> = self.items(kind, filter).iter().filter_map(spec).collect();
         let on = specs.iter().filter(|(_, on)| *on).count();
@@ -395,7 +398,7 @@ impl Chosen {
             ListKind::Workloads => experiment.is_named_by_tables(|table| &table.workloads),
             ListKind::Machines => experiment.is_named_by_tables(|table| &table.machines),
             ListKind::Systems => true,
-            _ => false,
+            ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => false,
         }
     }
 

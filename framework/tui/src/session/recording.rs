@@ -85,8 +85,11 @@ impl Recording {
                         serde_json::from_value(value).ok().map(RecordingEvent::Part)
                     }
                     CaseEvent::Finished { record, .. } => Some(RecordingEvent::Ended(record)),
-                    // Other events were reported when the case ran.
-                    _ => None,
+                    // These events were reported when the case ran.
+                    CaseEvent::Started { .. }
+                    | CaseEvent::Progress { .. }
+                    | CaseEvent::Log { .. }
+                    | CaseEvent::NoWorker { .. } => None,
                 };
                 drop(news.map(|news| sender.send(news)));
             };

@@ -108,7 +108,9 @@ impl Chosen {
                 expand(text).map_err(|e| case::spec_error(&flag, &e))?;
                 text.to_owned()
             }
-            _ => text.to_owned(),
+            ListKind::Settings | ListKind::ExperimentFiles | ListKind::Collectives => {
+                text.to_owned()
+            }
         };
         Ok(vec![one])
     }
@@ -172,7 +174,12 @@ impl Chosen {
                 };
                 registry.algorithm(name).iter().flat_map(|a| &a.params).map(parameter).collect()
             }
-            _ => Vec::new(),
+            ListKind::Topologies
+            | ListKind::Workloads
+            | ListKind::Systems
+            | ListKind::Settings
+            | ListKind::ExperimentFiles
+            | ListKind::Collectives => Vec::new(),
         }
     }
 }
